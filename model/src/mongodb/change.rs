@@ -19,6 +19,10 @@ pub fn drop_index(collection: &mut Collection, name: &str) -> Ruling<Reply> {
     if name == "_id_" {
         return Reply::Error(code::INVALID_OPTIONS).by(Rule::MongodbChangeDrop);
     }
+    if name == "*" {
+        collection.indexes.clear();
+        return Reply::Ok.by(Rule::MongodbChangeDrop);
+    }
     match collection.indexes.iter().position(|index| index.name() == name) {
         None => Reply::Error(code::INDEX_NOT_FOUND).by(Rule::MongodbChangeDropMissing),
         Some(at) => {
@@ -36,44 +40,55 @@ struct Request<'a> {
     hidden: Option<bool>,
 }
 
-/// Changes an index as `command` asks.
+/// Changes an index as `command` asks. A command that is parsed by type is parsed before anybody
+/// looks for the collection; before that, after.
 pub fn coll_mod(
     version: Version,
-    collection: &mut Collection,
+    collection: Option<&mut Collection>,
     command: &Document,
     now: Millis,
 ) -> Ruling<Reply> {
-    let refuse = |code: i32, rule: Rule| Reply::Error(code).by(rule);
+    match (parsed(version, command), changeable(collection)) {
+        (Err(refusal), Err(_)) if version.collmod_is_typed() => refusal.map(Reply::Error),
+        (_, Err(refusal)) | (Err(refusal), Ok(_)) => refusal.map(Reply::Error),
+        (Ok(None), Ok(_)) => Ruling::plain(Reply::Modified { old: None, new: None }),
+        (Ok(Some(request)), Ok(there)) => modify(version, there, &request, now),
+    }
+}
+
+/// The collection, if it is there and can be changed.
+fn changeable(collection: Option<&mut Collection>) -> Result<&mut Collection, Ruling<i32>> {
+    match collection {
+        None => Err(code::NAMESPACE_NOT_FOUND.by(Rule::MongodbChangeRequest)),
+        Some(there) if there.kind == Kind::View => {
+            Err(code::INVALID_OPTIONS.by(Rule::MongodbChangeView))
+        }
+        Some(there) => Ok(there),
+    }
+}
+
+/// The command's fields; `None` where it asks for nothing.
+fn parsed(version: Version, command: &Document) -> Result<Option<Request<'_>>, Ruling<i32>> {
+    let typed = version.collmod_is_typed();
+    let refuse = |code: i32, rule: Rule| Err(code.by(rule));
+    let mut index = None;
     for (field, value) in command {
         match (field.as_str(), value) {
-            ("index", Bson::Document(_)) => {}
-            ("index", _) if version.collmod_is_typed() => {
-                return refuse(code::TYPE_MISMATCH, Rule::MongodbChangeType);
-            }
+            ("index" | SECONDS, Bson::Null | Bson::Undefined) if typed => {}
+            ("index", Bson::Document(fields)) => index = Some(fields),
+            ("index", _) if typed => return refuse(code::TYPE_MISMATCH, Rule::MongodbChangeType),
             ("index", _) => return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeType),
-            (SECONDS, Bson::Null | Bson::Undefined) if version.collmod_is_typed() => {}
             (SECONDS, value) => {
                 let is_typed = is_number(value) || matches!(value, Bson::String(_));
-                let is_mistyped = version.collmod_is_typed() && !is_typed;
-                let code = if is_mistyped { code::TYPE_MISMATCH } else { code::INVALID_OPTIONS };
+                let code =
+                    if typed && !is_typed { code::TYPE_MISMATCH } else { code::INVALID_OPTIONS };
                 return refuse(code, Rule::MongodbChangeCollection);
             }
-            _ if version.collmod_is_typed() => {
-                return refuse(code::UNKNOWN_FIELD, Rule::MongodbChangeRequest);
-            }
+            _ if typed => return refuse(code::UNKNOWN_FIELD, Rule::MongodbChangeRequest),
             _ => return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeRequest),
         }
     }
-    let Ok(index) = command.get_document("index") else {
-        return Ruling::plain(Reply::Modified { old: None, new: None });
-    };
-    if collection.kind == Kind::View {
-        return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeView);
-    }
-    match request(version, index) {
-        Ok(request) => modify(version, collection, &request, now),
-        Err(refusal) => refusal.map(Reply::Error),
-    }
+    index.map(|index| request(version, index)).transpose()
 }
 
 /// Finds the form of the request right or wrong, in the order of the tests of its age.
@@ -152,7 +167,8 @@ fn modify(
     let mut reply = Ruling::plain(Reply::Modified { old: None, new: None }).after(&because);
     if let Some(seconds) = seconds {
         reply = reply.after(&seconds.because);
-        match set_seconds(version, index, seconds.verdict) {
+        let asked = request.seconds.unwrap_or(&Bson::Null);
+        match set_seconds(version, index, asked, seconds.verdict) {
             Err(refusal) => return refusal,
             Ok(modified) => reply = reply.then(|_| modified),
         }
@@ -239,6 +255,7 @@ fn on_id(version: Version, request: &Request<'_>) -> Ruling<Reply> {
 fn set_seconds(
     version: Version,
     index: &mut Index,
+    asked: &Bson,
     new: i64,
 ) -> Result<Ruling<Reply>, Ruling<Reply>> {
     let refuse = |code: i32, rule: Rule| Err(Reply::Error(code).by(rule));
@@ -260,10 +277,13 @@ fn set_seconds(
         return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeStored);
     }
     let old = safe_long(&stored);
+    // The oldest servers compare the values as they are, so that 100.7 is not 100.
+    let differs =
+        if version.collmod_always_answers() { old != new } else { !equal(&stored, asked) };
     let is_whole = matches!(stored, Bson::Int32(_) | Bson::Int64(_));
     let is_rewritten = version.collmod_rewrites_invalid() && !nan::is_valid(&stored)
         || version.seconds_are_stored_as_int32() && !is_whole;
-    if old != new || is_rewritten {
+    if differs || is_rewritten {
         index.spec.0.insert(SECONDS, Bson::Int64(new));
     }
     // An invalid value is reported as 0 where it is repaired.
@@ -272,7 +292,6 @@ fn set_seconds(
         let reply = Reply::Modified { old: Some(old), new: Some(new) };
         reply.by(Rule::MongodbChangeSeconds).and(Rule::MongodbChangeAnswer)
     } else {
-        let differs = old != new;
         let reply = Reply::Modified { old: differs.then_some(old), new: differs.then_some(new) };
         reply.by(Rule::MongodbChangeSeconds).and(Rule::MongodbChangeAnswerIfDifferent)
     })

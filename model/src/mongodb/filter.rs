@@ -357,6 +357,7 @@ fn parse_object(filter: &Document) -> Result<Filter, i32> {
                 parse_list(list)?;
                 parts.push(Filter::Refused(name.clone()));
             }
+            ("$sampleRate", rate) if is_number(rate) => parts.push(Filter::Refused(name.clone())),
             ("$comment", _) => {}
             ("$expr" | "$jsonSchema", _) => return Err(code::QUERY_FEATURE_NOT_ALLOWED),
             ("$alwaysTrue" | "$alwaysFalse", one) if is_number(one) && safe_long(one) == 1 => {

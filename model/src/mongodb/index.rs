@@ -168,9 +168,6 @@ pub fn creation(
     if kind == Kind::View {
         return refuse(code::NOT_SUPPORTED_ON_VIEW, Rule::MongodbIndexView);
     }
-    if spec.contains_key(SECONDS) && index.method() == Method::Wildcard {
-        return refuse(code::CANNOT_CREATE_INDEX, Rule::MongodbIndexWildcard);
-    }
     if spec.contains_key(SECONDS) && kind == Kind::Capped {
         match version.capped_ttl() {
             CappedTtl::Refused => {
@@ -221,6 +218,7 @@ pub fn is_option(version: Version, option: &str) -> bool {
     OPTIONS.contains(&option)
         || option == "hidden" && version.hidden_is_known()
         || option == "wildcardProjection" && version.wildcard_is_known()
+        || option == "prepareUnique" && version.prepare_unique_is_known()
 }
 
 /// Names first, then each field in the order given, then what is missing.
@@ -240,11 +238,25 @@ fn form(version: Version, spec: &Document) -> Option<Ruling<i32>> {
             ("name", _) => Some(code::TYPE_MISMATCH.by(Rule::MongodbIndexName)),
             ("hidden", Bson::Boolean(_)) => None,
             ("hidden", _) => Some(code::TYPE_MISMATCH.by(Rule::MongodbIndexHidden)),
-            ("sparse" | "unique", flag) => {
+            ("v", version) if !is_number(version) => {
+                Some(code::TYPE_MISMATCH.by(Rule::MongodbIndexOption))
+            }
+            ("v", version) if !equal(version, &Bson::Int32(safe_int(version))) => {
+                Some(code::BAD_VALUE.by(Rule::MongodbIndexOption))
+            }
+            ("v", version) if !matches!(safe_int(version), 1 | 2) => {
+                Some(code::CANNOT_CREATE_INDEX.by(Rule::MongodbIndexOption))
+            }
+            ("collation", Bson::Document(collation)) => {
+                collation.is_empty().then(|| code::BAD_VALUE.by(Rule::MongodbIndexOption))
+            }
+            ("collation", _) => Some(code::TYPE_MISMATCH.by(Rule::MongodbIndexOption)),
+            ("sparse" | "unique" | "background" | "dropDups" | "prepareUnique", flag) => {
                 let is_flag = is_number(flag) || matches!(flag, Bson::Boolean(_));
                 let rule = match name.as_str() {
                     "sparse" => Rule::MongodbIndexSparse,
-                    _ => Rule::MongodbIndexUnique,
+                    "unique" => Rule::MongodbIndexUnique,
+                    _ => Rule::MongodbIndexOption,
                 };
                 (version.flags_are_typed() && !is_flag).then(|| code::TYPE_MISMATCH.by(rule))
             }
@@ -392,6 +404,10 @@ fn stored_by(version: Version, spec: &Document) -> Rule {
 fn combination(version: Version, name: &str, spec: &Document) -> Option<Ruling<i32>> {
     if name.is_empty() {
         return Some(code::CANNOT_CREATE_INDEX.by(Rule::MongodbIndexName));
+    }
+    let key = spec.get_document("key").ok()?;
+    if spec.contains_key(SECONDS) && method(key) == Method::Wildcard {
+        return Some(code::CANNOT_CREATE_INDEX.by(Rule::MongodbIndexWildcard));
     }
     let filter = spec.get_document(FILTER).ok()?;
     if spec.get("sparse").is_some_and(is_true) {

@@ -2,6 +2,8 @@
 //!
 //! Here operations are handed to the chapter that decides them, and nothing is decided.
 
+use bson::Bson;
+
 use super::change;
 use super::index::{self, Creation, Index, Kind};
 use super::nan::{self, Arrival};
@@ -44,17 +46,15 @@ fn apply(
     match op {
         Op::CreateCollection(options) => create(version, collection, options),
         Op::CreateIndex(spec) => {
-            let there = collection.get_or_insert_with(|| Collection::new(Kind::Plain));
-            let (kind, existing) = (there.kind, &there.indexes);
+            let (kind, existing) = catalog(collection.as_ref());
             let creation = index::creation(version, kind, existing, spec, now);
-            creation.then(|creation| add(version, there, creation))
+            creation.then(|creation| add(version, collection, creation))
         }
         Op::Arrive { index, via, from } => {
-            let there = collection.get_or_insert_with(|| Collection::new(Kind::Plain));
-            let (kind, existing) = (there.kind, &there.indexes);
+            let (kind, existing) = catalog(collection.as_ref());
             let arrival = nan::arrival(version, kind, existing, index, (*via, *from), now);
             arrival.then(|arrival| match arrival {
-                Arrival::Creation(creation) => add(version, there, creation),
+                Arrival::Creation(creation) => add(version, collection, creation),
                 Arrival::Fatal(assertion) => Ruling::plain(Reply::Fatal(assertion)),
             })
         }
@@ -73,13 +73,10 @@ fn apply(
             Some(there) => writable(there).unwrap_or_else(|| visibility::remove(there, id)),
         },
         Op::DropIndex(name) => match collection {
-            None => missing(),
+            None => Reply::Error(code::NAMESPACE_NOT_FOUND).by(Rule::MongodbChangeDropMissing),
             Some(there) => change::drop_index(there, name),
         },
-        Op::CollMod(command) => match collection {
-            None => missing(),
-            Some(there) => change::coll_mod(version, there, command, now),
-        },
+        Op::CollMod(command) => change::coll_mod(version, collection.as_mut(), command, now),
         Op::Pass => match collection {
             None => Ruling::plain(Reply::Passed { deleted: Vec::new(), skipped: Vec::new() }),
             Some(there) => pass::pass(version, there, now),
@@ -95,8 +92,9 @@ fn apply(
     }
 }
 
-fn missing() -> Ruling<Reply> {
-    Reply::Error(code::NAMESPACE_NOT_FOUND).by(Rule::MongodbChangeRequest)
+/// What is there before the collection exists: an ordinary one, without indexes.
+fn catalog(collection: Option<&Collection>) -> (Kind, &[Index]) {
+    collection.map_or((Kind::Plain, &[]), |there| (there.kind, &there.indexes))
 }
 
 /// A view holds nothing: a write to it is refused.
@@ -111,6 +109,11 @@ fn create(
     options: &CollectionOptions,
 ) -> Ruling<Reply> {
     let kind = match options {
+        CollectionOptions::WithSeconds(Value(Bson::Null | Bson::Undefined))
+            if version.collmod_is_typed() =>
+        {
+            Kind::Plain
+        }
         CollectionOptions::WithSeconds(seconds) => {
             let code = if version.create_is_strict_without_seconds() {
                 code::UNKNOWN_FIELD
@@ -132,18 +135,18 @@ fn create(
     Ruling::plain(Reply::Ok)
 }
 
-fn add(version: Version, collection: &mut Collection, creation: Creation) -> Ruling<Reply> {
-    match creation {
-        Creation::Refused(code) => Ruling::plain(Reply::Error(code)),
-        Creation::There => Ruling::plain(Reply::Ok),
-        Creation::Made(index) => match visibility::build(version, &index, collection) {
-            Some(clash) => clash.map(Reply::Error),
-            None => {
-                collection.indexes.push(index);
-                Ruling::plain(Reply::Ok)
-            }
-        },
+fn add(version: Version, collection: &mut Option<Collection>, creation: Creation) -> Ruling<Reply> {
+    if let Creation::Refused(code) = creation {
+        return Ruling::plain(Reply::Error(code));
     }
+    let there = collection.get_or_insert_with(|| Collection::new(Kind::Plain));
+    if let Creation::Made(index) = creation {
+        if let Some(clash) = visibility::build(version, &index, there) {
+            return clash.map(Reply::Error);
+        }
+        there.indexes.push(index);
+    }
+    Ruling::plain(Reply::Ok)
 }
 
 fn list(version: Version, indexes: &[Index]) -> Ruling<Reply> {

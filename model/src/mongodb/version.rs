@@ -155,6 +155,11 @@ impl Version {
         self >= v(4, 4, 0)
     }
 
+    /// Is `prepareUnique` an option of an index? (6.0)
+    pub fn prepare_unique_is_known(self) -> bool {
+        self >= v(6, 0, 0)
+    }
+
     /// Are wildcard indexes known? (4.2)
     pub fn wildcard_is_known(self) -> bool {
         self >= v(4, 2, 0)
