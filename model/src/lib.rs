@@ -1,7 +1,8 @@
 //! The specification: what expires, when, and by which rule.
 //!
 //! Everything here is a pure function of its arguments. `now` comes in; nothing else is read. The
-//! chapters of the book are the documentation of the modules that decide by them.
+//! chapters of the book are the documentation of the modules that decide by them: begin with
+//! [`mongodb::life`].
 //!
 //! With the `semantics` feature off only the words are left: how a system is configured, asked and
 //! answered. The optimized engines build against the words alone, so that they cannot agree with

@@ -283,6 +283,11 @@ fn key_pattern(version: Version, key: &Document) -> Option<Ruling<i32>> {
     if key.is_empty() || bytes > LONGEST_KEY {
         return refuse(Rule::MongodbIndexKeyValue);
     }
+    let mut methods: Vec<&str> = key.values().filter_map(Bson::as_str).collect();
+    methods.dedup();
+    if methods.len() > 1 {
+        return refuse(Rule::MongodbIndexKeyValue);
+    }
     for (path, value) in key {
         let is_legal = match value {
             Bson::String(method) => {

@@ -1,4 +1,21 @@
 //! MongoDB: TTL indexes, by server version.
+//!
+//! Each chapter of the book is the documentation of the module that decides by it:
+//!
+//! | chapter | question |
+//! |---|---|
+//! | [`life`] | what does one index make of one document? |
+//! | [`index`] | may this index be made, and what is then stored? |
+//! | [`date`] | which dates does an index see, and which of them decides? |
+//! | [`threshold`] | from which instant on is a date expired? |
+//! | [`filter`] | which documents does a partial index hold? |
+//! | [`visibility`] | what is there to be seen, and what stands in the way of a write? |
+//! | [`pass`] | what does one pass delete, and in which order? |
+//! | [`change`] | what can be changed about an index that is there? |
+//! | [`nan`] | how does a bad value come into a catalog, and what is made of it there? |
+//!
+//! [`words`] are the operations and replies, [`version`] what each server can do, [`machine`] the
+//! whole state and one step of it. [`number`] and [`compare`] are the server's arithmetic and order.
 
 pub mod version;
 pub mod words;
