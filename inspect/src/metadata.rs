@@ -1,0 +1,99 @@
+//! What does a `.metadata.json` of mongodump say of its collection?
+
+use bson::{Bson, Document};
+use ttlspec_model::mongodb::index::{Kind, SECONDS};
+use ttlspec_model::mongodb::number::is_true;
+
+use crate::fault::{Fault, Place};
+use crate::text;
+
+/// What a collection is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sort {
+    /// One that the chapters rule on.
+    Ruled(Kind),
+    /// A stored query; it reads this collection.
+    View(String),
+    /// Buckets of measurements.
+    TimeSeries(Option<Bson>),
+    /// Ordered by a cluster key.
+    Clustered(Option<Bson>),
+}
+
+/// What metadata says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metadata {
+    /// The name of the collection, where it is said.
+    pub name: Option<String>,
+    /// What it is.
+    pub sort: Sort,
+    /// The specifications of its indexes, the one on `_id` included, as they are written.
+    pub indexes: Vec<Document>,
+}
+
+impl Metadata {
+    /// An ordinary collection with these indexes.
+    pub fn plain(indexes: Vec<Document>) -> Metadata {
+        Metadata { name: None, sort: Sort::Ruled(Kind::Plain), indexes }
+    }
+
+    /// Has one of the indexes a time to live?
+    pub fn has_ttl(&self) -> bool {
+        self.indexes.iter().any(|index| index.contains_key(SECONDS))
+    }
+}
+
+/// Reads metadata of any age: canonical, relaxed or legacy.
+///
+/// # Errors
+/// A [`Fault`] with line and column.
+pub fn parse(file: &str, bytes: &[u8]) -> Result<Metadata, Fault> {
+    let fault = |what: String| Fault::whole(file, what, FIX);
+    let text = bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes);
+    if text.trim_ascii().is_empty() {
+        return Err(fault("expected metadata of a collection, found an empty file".to_owned()));
+    }
+    let value = text::value(text).map_err(|wrong| {
+        let (line, column) = text::line_and_column(text, wrong.at);
+        fault(wrong.what).at(Place::Line(line, column))
+    })?;
+    let Bson::Document(root) = value else {
+        return Err(fault("expected a JSON object, found another value".to_owned()));
+    };
+    let indexes = match root.get("indexes") {
+        None | Some(Bson::Null) => Vec::new(),
+        Some(Bson::Array(list)) => list
+            .iter()
+            .map(|index| index.as_document().cloned())
+            .collect::<Option<_>>()
+            .ok_or_else(|| fault("expected objects in `indexes`, found another value".into()))?,
+        Some(_) => return Err(fault("expected a list as `indexes`, found another value".into())),
+    };
+    if !root.contains_key("indexes") && !root.contains_key("options") {
+        let what = "expected `options` or `indexes` of a collection, found neither";
+        return Err(fault(what.to_owned()));
+    }
+    let empty = Document::new();
+    let options = root.get_document("options").unwrap_or(&empty);
+    let name = root.get_str("collectionName").ok().map(str::to_owned);
+    Ok(Metadata { name, sort: sort(&root, options), indexes })
+}
+
+fn sort(root: &Document, options: &Document) -> Sort {
+    let seconds = || options.get(SECONDS).cloned();
+    let is = |name: &str| root.get_str("type").is_ok_and(|sort| sort == name);
+    if options.contains_key("viewOn") || is("view") {
+        Sort::View(options.get_str("viewOn").unwrap_or("another collection").to_owned())
+    } else if options.contains_key("timeseries") || is("timeseries") {
+        Sort::TimeSeries(seconds())
+    } else if options.get("clusteredIndex").is_some_and(is_true) {
+        Sort::Clustered(seconds())
+    } else if options.get("capped").is_some_and(is_true) {
+        Sort::Ruled(Kind::Capped)
+    } else {
+        Sort::Ruled(Kind::Plain)
+    }
+}
+
+const FIX: &str =
+    "dump the collection again, or give the indexes with `--indexes FILE` or `--index SPEC`";

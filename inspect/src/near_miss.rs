@@ -1,0 +1,311 @@
+//! What should be said of an index, or of a collection, that its numbers do not say?
+
+use bson::{Bson, Document};
+use ttlspec_model::Rule;
+use ttlspec_model::mongodb::index::{Kind, SECONDS};
+use ttlspec_model::mongodb::nan::{self, Arrival};
+use ttlspec_model::mongodb::number::{is_nan, is_number};
+use ttlspec_model::mongodb::pass::Use;
+use ttlspec_model::mongodb::version::CappedTtl;
+use ttlspec_model::mongodb::words::{Value, Via};
+
+use crate::rule_on::{Standing, Ttl, in_short};
+use crate::survey::{Survey, Tally};
+
+/// A remark, with the rule that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The rule.
+    pub rule: Rule,
+    /// The remark.
+    pub text: String,
+}
+
+fn note(rule: Rule, text: impl Into<String>) -> Note {
+    Note { rule, text: text.into() }
+}
+
+/// What is to be said of one index of a collection.
+pub fn of_index(standing: &Standing, survey: &Survey, nth: usize) -> Vec<Note> {
+    let (ttl, tally) = (&survey.arrived.ttl[nth], &survey.tallies[nth]);
+    let mut notes = Vec::new();
+    obstacle(standing, ttl, &mut notes);
+    neighbours(standing, survey, ttl, &mut notes);
+    seconds(standing, ttl, &mut notes);
+    options(standing, survey, ttl, &mut notes);
+    dates(tally, &mut notes);
+    strays(survey, ttl, tally, &mut notes);
+    notes
+}
+
+/// Why the index as a whole deletes nothing.
+fn obstacle(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
+    if ttl.lifetime().is_some() {
+        return;
+    }
+    let empty = bson::Document::new();
+    let ruling = ttl.verdict(standing, &empty);
+    let rule = ttl.deciding(&ruling);
+    let mut text = format!("{}: nothing expires by it", in_short(standing, ttl));
+    if matches!(ttl.arrival.verdict, Arrival::Fatal(_)) {
+        text.push_str("; set the value with collMod on the old server first");
+    }
+    notes.push(note(rule, text));
+}
+
+/// Other indexes of the collection that matter for this one.
+fn neighbours(standing: &Standing, survey: &Survey, ttl: &Ttl, notes: &mut Vec<Note>) {
+    let refused = &survey.arrived.refused;
+    if standing.via == Via::Restored
+        && let Some(first) = refused.first()
+    {
+        let (name, code) = (&first.name, first.code);
+        let text = if name == ttl.name() {
+            format!(
+                "mongorestore makes all indexes of a collection with one command: error {code} \
+                 ends it and no index of `{}` is made until `{name}` is corrected in the metadata",
+                survey.namespace
+            )
+        } else {
+            format!(
+                "ruled on as if it were made, but mongorestore ends with error {code} at `{name}` \
+                 and makes none: correct that one in the metadata first"
+            )
+        };
+        notes.push(note(Rule::MongodbNanRestored, text));
+    }
+    let active = |ttl: &&Ttl| ttl.lifetime().is_some();
+    let others: Vec<&str> = (survey.arrived.ttl.iter().filter(active))
+        .map(Ttl::name)
+        .filter(|name| *name != ttl.name())
+        .collect();
+    if ttl.lifetime().is_some() && !others.is_empty() {
+        let text = format!(
+            "`{}` can delete the same documents: of several TTL indexes the earliest instant rules",
+            others.join("`, `")
+        );
+        notes.push(note(Rule::MongodbLifeAnyIndex, text));
+    }
+}
+
+/// What became of the value, and how it is shown there.
+fn seconds(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
+    let found = ttl.seconds();
+    let written = shown(&found);
+    if !is_number(&found) {
+        let text = format!("`{SECONDS}` was found as {written}, which is no number");
+        notes.push(note(Rule::MongodbIndexNumeric, text));
+    }
+    let Some(stored) = ttl.stored_seconds() else {
+        if is_nan(&found) {
+            notes.push(note(Rule::MongodbNanRepair, GIVE_A_NUMBER));
+        }
+        return;
+    };
+    let because = [ttl.arrival.because.as_slice(), &ttl.usable.because].concat();
+    if Value(stored.clone()) != Value(found.clone()) {
+        let rule = [Rule::MongodbNanStoredAsMax, Rule::MongodbNanSynced];
+        let rule = rule.into_iter().find(|rule| because.contains(rule));
+        let text = format!("found as {written}, stored as {}", shown(stored));
+        notes.push(note(rule.unwrap_or(Rule::MongodbIndexStoredAsInt32), text));
+    }
+    let listed = nan::listed(standing.server, stored);
+    if Value(listed.verdict.clone()) != Value(stored.clone())
+        && !(is_number(stored) && shown(&listed.verdict) == shown(stored))
+    {
+        let rule = listed.because.first().copied().unwrap_or(Rule::MongodbNanListedAsStored);
+        let text = format!("getIndexes shows {} there", shown(&listed.verdict));
+        notes.push(note(rule, text));
+    }
+    if because.contains(&Rule::MongodbNanZero) {
+        let text = "NaN acts as 0 there: every document whose date has passed is expired";
+        notes.push(note(Rule::MongodbNanZero, text));
+    }
+    if is_nan(&found) {
+        notes.push(note(Rule::MongodbNanRepair, GIVE_A_NUMBER));
+    }
+    if because.contains(&Rule::MongodbNanMaxIsNotNever) {
+        let text = "2147483647 seconds are 68 years, not never";
+        notes.push(note(Rule::MongodbNanMaxIsNotNever, text));
+    }
+    if because.contains(&Rule::MongodbThresholdNegative) {
+        let text = "a negative value: dates expire before they are reached";
+        notes.push(note(Rule::MongodbThresholdNegative, text));
+    }
+    if let (Use::Lifetime(millis), Bson::Double(double)) = (ttl.usable.verdict, stored)
+        && double.fract() != 0.0
+    {
+        let text = format!("{written} counts as {} whole seconds", millis / 1_000);
+        notes.push(note(Rule::MongodbThresholdWholeSeconds, text));
+    }
+}
+
+const GIVE_A_NUMBER: &str = "set a real number with collMod before any upgrade or restore";
+
+/// A value as people write it.
+pub fn shown(value: &Bson) -> String {
+    match value {
+        Bson::Double(double) if double.is_nan() => "NaN".to_owned(),
+        value => value.clone().into_relaxed_extjson().to_string(),
+    }
+}
+
+fn options(standing: &Standing, survey: &Survey, ttl: &Ttl, notes: &mut Vec<Note>) {
+    if survey.kind == Kind::Capped && ttl.lifetime().is_some() {
+        let text = "the collection is capped, and TTL deletes from it all the same";
+        notes.push(note(Rule::MongodbIndexCappedWorks, text));
+    }
+    if survey.kind == Kind::Capped && standing.server.capped_ttl() == CappedTtl::Inert {
+        let text = "the collection is capped: 5.2 to 7.0 refuse the index (error 67), and from 7.1 \
+                    on it deletes all past dates at once";
+        notes.push(note(Rule::MongodbIndexCappedInert, text));
+    }
+    if ttl.index.as_ref().is_some_and(|index| index.spec.get_bool("hidden").unwrap_or(false)) {
+        let text = "hidden from queries only: TTL uses it all the same";
+        notes.push(note(Rule::MongodbIndexHidden, text));
+    }
+    let is_double = ttl.key().values().any(|value| matches!(value, Bson::Double(_)));
+    if is_double && ttl.lifetime().is_some() {
+        let text = "the key's number is a double, as old shells wrote it; it makes no difference";
+        notes.push(note(Rule::MongodbIndexDirection, text));
+    }
+}
+
+fn dates(tally: &Tally, notes: &mut Vec<Note>) {
+    if tally.inside > 0 {
+        let text = format!(
+            "in {} the deciding date stands inside an array: the whole document is deleted, not \
+             the element",
+            documents(tally.inside)
+        );
+        notes.push(note(Rule::MongodbLifeWhole, text));
+    }
+    if tally.before_1970 > 0 {
+        let text = format!(
+            "{} {} dated before 1970 (such as a DateTime.MinValue): expired by any value of \
+             `{SECONDS}` up to 2147483647 that has passed since",
+            documents(tally.before_1970),
+            are(tally.before_1970)
+        );
+        notes.push(note(Rule::MongodbThresholdFrom, text));
+    }
+}
+
+/// Documents that have something else than a date where it is expected.
+fn strays(survey: &Survey, ttl: &Ttl, tally: &Tally, notes: &mut Vec<Note>) {
+    let (all, strays, path) = (survey.documents, &tally.strays, ttl.path());
+    let dated = tally.expired + tally.pending;
+    if ttl.lifetime().is_some() && all > 0 && dated == 0 {
+        let mut text = format!("0 of {all} documents have a usable date in {path}");
+        let mut elsewhere: Vec<_> = strays.elsewhere.iter().collect();
+        elsewhere.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        for (name, count) in elsewhere.into_iter().take(3) {
+            let have = if *count == 1 { "has" } else { "have" };
+            text.push_str(&format!("; {count} {have} a Date in {name}"));
+        }
+        notes.push(note(Rule::MongodbDateType, text));
+    }
+    if strays.date_strings > 0 {
+        let text = format!(
+            "{} of {} strings at {path} read as ISO dates: likely meant to be Date",
+            strays.date_strings, strays.strings
+        );
+        notes.push(note(Rule::MongodbDateType, text));
+    }
+    for (count, unit) in [(strays.seconds, "seconds"), (strays.millis, "milliseconds")] {
+        if count > 0 {
+            let text = format!(
+                "{count} {} at {path} {} like {unit} since 1970: numbers never expire, only Dates",
+                if count == 1 { "number" } else { "numbers" },
+                if count == 1 { "looks" } else { "look" },
+            );
+            notes.push(note(Rule::MongodbDateType, text));
+        }
+    }
+}
+
+/// A number of documents.
+pub fn documents(count: u64) -> String {
+    if count == 1 { "1 document".to_owned() } else { format!("{count} documents") }
+}
+
+fn are(count: u64) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+/// What is to be said of a collection as a whole.
+pub fn of_collection(survey: &Survey) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for spec in survey.specs.iter().filter(|spec| !spec.contains_key(SECONDS)) {
+        if let Some(option) = spec.keys().find(|option| is_misspelt(option)) {
+            let name = spec.get_str("name").unwrap_or_default();
+            let text = format!(
+                "`{name}` has the option `{option}`, which means nothing: the option is `{SECONDS}`"
+            );
+            notes.push(note(Rule::MongodbIndexOption, text));
+        }
+    }
+    if survey.repeated_ids > 0 {
+        let id = survey.first_repeated.as_ref().map(shown).unwrap_or_default();
+        let text = format!(
+            "{} {} an _id that was there before (the first: {id}): each is counted, a server keeps \
+             only the first",
+            documents(survey.repeated_ids),
+            if survey.repeated_ids == 1 { "has" } else { "have" },
+        );
+        notes.push(note(Rule::MongodbVisibilityIdTaken, text));
+    }
+    if survey.without_id > 0 {
+        let text = format!("{} without _id: a server gives one", documents(survey.without_id));
+        notes.push(note(Rule::MongodbVisibilityIdTaken, text));
+    }
+    for refused in &survey.arrived.refused {
+        if !survey.arrived.ttl.iter().any(|ttl| ttl.name() == refused.name) {
+            let text = format!("`{}` is refused with error {}", refused.name, refused.code);
+            notes.push(note(refused.rule, text));
+        }
+    }
+    notes
+}
+
+fn is_misspelt(option: &str) -> bool {
+    let bare: String = option.chars().filter(char::is_ascii_alphanumeric).collect();
+    matches!(
+        bare.to_ascii_lowercase().as_str(),
+        "expireafterseconds"
+            | "expiresafterseconds"
+            | "expireaftersecond"
+            | "expireafter"
+            | "expiresafter"
+            | "expires"
+            | "expire"
+            | "ttl"
+    )
+}
+
+/// Why nothing expires in a collection without a TTL index.
+pub fn no_ttl(survey: &Survey) -> String {
+    let mut text = format!("no TTL index: nothing expires ({})", documents(survey.documents));
+    let all = |(name, count): (&String, &u64)| (*count == survey.documents).then(|| name.clone());
+    let dates: Vec<String> = survey.dates.iter().filter_map(all).take(3).collect();
+    if !dates.is_empty() {
+        text.push_str(&format!("; each has a Date in {}", dates.join(", ")));
+    }
+    text
+}
+
+/// What is said of a collection whose indexes could not be read.
+pub fn not_known(survey: &Survey) -> String {
+    format!("its indexes are not known: not ruled on ({})", documents(survey.documents))
+}
+
+/// Is an index Cosmos DB's? Its `_ts` is no field of any document.
+pub fn is_cosmos(spec: &Document, survey: &Survey) -> bool {
+    let key = spec.get_document("key");
+    survey.with_ts == 0 && key.is_ok_and(|key| key.len() == 1 && key.contains_key("_ts"))
+}
+
+/// Why Cosmos DB is not ruled on.
+pub const COSMOS: &str = "a TTL index on `_ts`, which no document has: this is Azure Cosmos DB, not \
+                          MongoDB; there `_ts` is the server's time of the last write, and the \
+                          rules here do not hold";
