@@ -1,0 +1,180 @@
+//! A system small enough to see through, on which the harness tests itself.
+//!
+//! It adds numbers up to a limit, and forgets all of them at a tick that comes a second or more
+//! after the first. Rules of another system stand in for its own.
+
+use serde_json::{Value, json};
+use ttlspec_model::ruling::By;
+use ttlspec_model::{Engine, Millis, Reference, Rule, Spec, Step, Unsupported, Vocabulary};
+
+use crate::alphabet::{Alphabet, World};
+use crate::notation::{Choice, Fault, Fields, Notation, integer, text};
+use crate::values::{Source, pick};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Toy;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Setup {
+    pub version: u8,
+    pub limit: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Word {
+    Add(i64),
+    Tick,
+    Ask,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Answer {
+    Ok,
+    Full,
+    Total(i64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sum {
+    pub since: Option<Millis>,
+    pub total: i64,
+}
+
+impl Vocabulary for Toy {
+    type Config = Setup;
+    type Op = Word;
+    type Reply = Answer;
+}
+
+impl Spec for Toy {
+    type State = Sum;
+
+    fn init(_: &Setup) -> Sum {
+        Sum { since: None, total: 0 }
+    }
+
+    fn step(config: &Setup, state: &Sum, now: Millis, op: &Word) -> Step<Toy> {
+        let mut state = *state;
+        let reply = match *op {
+            Word::Add(more) if state.total + more > config.limit => {
+                Answer::Full.by(Rule::MongodbLifeClock)
+            }
+            Word::Add(more) => {
+                state.since.get_or_insert(now);
+                state.total += more;
+                Answer::Ok.by(Rule::MongodbLifeAnyIndex)
+            }
+            Word::Tick => {
+                if state.since.is_some_and(|since| since.plus_millis(1_000) <= now) {
+                    state = Sum { since: None, total: 0 };
+                }
+                Answer::Ok.by(Rule::MongodbLifeWhole)
+            }
+            Word::Ask => Answer::Total(state.total).by(Rule::MongodbLifeWhole),
+        };
+        Step { state, reply }
+    }
+}
+
+impl Notation for Toy {
+    const NAME: &'static str = "toy";
+
+    fn versions() -> Vec<String> {
+        vec!["1.0".to_owned(), "2.0".to_owned()]
+    }
+
+    fn config_from(value: &Value) -> Result<Setup, Fault> {
+        let fields = Fields::of(value, "the configuration", &["version", "limit"])?;
+        let version = |value| match text(value)? {
+            "1.0" => Ok(1),
+            "2.0" => Ok(2),
+            _ => Err(Fault::expected("a version such as `1.0`", value)),
+        };
+        Ok(Setup {
+            version: fields.required("version", version)?,
+            limit: fields.required("limit", integer)?,
+        })
+    }
+
+    fn config_to(config: &Setup) -> Value {
+        json!({ "version": format!("{}.0", config.version), "limit": config.limit })
+    }
+
+    fn op_from(value: &Value) -> Result<Word, Fault> {
+        match Choice::of(value, "operation", &["ask", "tick"], &["add"])? {
+            Choice::Word("ask") => Ok(Word::Ask),
+            Choice::Word(_) => Ok(Word::Tick),
+            Choice::Tag(tag, value) => {
+                integer(value).map(Word::Add).map_err(|fault| fault.under(tag))
+            }
+        }
+    }
+
+    fn op_to(op: &Word) -> Value {
+        match op {
+            Word::Ask => json!("ask"),
+            Word::Tick => json!("tick"),
+            Word::Add(more) => json!({ "add": more }),
+        }
+    }
+
+    fn reply_from(value: &Value) -> Result<Answer, Fault> {
+        match Choice::of(value, "reply", &["ok", "full"], &["total"])? {
+            Choice::Word("ok") => Ok(Answer::Ok),
+            Choice::Word(_) => Ok(Answer::Full),
+            Choice::Tag(tag, value) => {
+                integer(value).map(Answer::Total).map_err(|fault| fault.under(tag))
+            }
+        }
+    }
+
+    fn reply_to(reply: &Answer) -> Value {
+        match reply {
+            Answer::Ok => json!("ok"),
+            Answer::Full => json!("full"),
+            Answer::Total(total) => json!({ "total": total }),
+        }
+    }
+}
+
+impl Alphabet for Toy {
+    fn questions(_: &Setup) -> Vec<Word> {
+        vec![Word::Ask]
+    }
+
+    fn simpler(op: &Word) -> Vec<Word> {
+        match op {
+            Word::Add(more) if *more > 1 => vec![Word::Add(1), Word::Add(more - 1)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn any_config(source: &mut dyn Source) -> Setup {
+        Setup { version: 1, limit: 5 + source.choose(5) as i64 }
+    }
+
+    fn any_step(source: &mut dyn Source, _: &Setup) -> (Millis, Word) {
+        let now = Millis(pick(source, &[0, 250, 1_000, 1_250, 2_000, 2_250]));
+        (now, pick(source, &[Word::Tick, Word::Ask, Word::Add(1), Word::Add(2), Word::Add(3)]))
+    }
+
+    fn worlds(_: &Setup) -> Vec<World<Toy>> {
+        Vec::new()
+    }
+}
+
+/// Forgets one millisecond late.
+pub(crate) struct ForgetsLate(Reference<Toy>);
+
+impl ForgetsLate {
+    pub fn open(config: &Setup) -> ForgetsLate {
+        ForgetsLate(Reference::open(config))
+    }
+}
+
+impl Engine<Toy> for ForgetsLate {
+    fn apply(&mut self, now: Millis, op: &Word) -> Result<Answer, Unsupported> {
+        let now = if *op == Word::Tick { now.minus_millis(1) } else { now };
+        self.0.apply(now, op)
+    }
+}

@@ -1,0 +1,39 @@
+//! Which values are worth trying?
+//!
+//! Any document, any index, any filter, any request, any operation: each from one definition, a
+//! function of a [`Source`] of choices. The seeded runner brings [`Seeded`], libFuzzer its
+//! [`Unstructured`](arbitrary::Unstructured), and proptest [`Drawn`], which shrinks the choices and
+//! so the value. Alternatives stand simplest first, and choice 0 never leads deeper: whatever runs
+//! out of choices ends, small.
+//!
+//! Everything is biased to where rules meet: the same few instants, lifetimes, paths and names come
+//! up everywhere, so that dates stand at thresholds and filters look where documents have fields.
+//!
+//! ```
+//! use ttlspec_harness::values::{Seeded, document};
+//!
+//! let (mut one, mut other) = (Seeded::new(7), Seeded::new(7));
+//! assert_eq!(document(&mut one), document(&mut other));
+//! ```
+
+mod any;
+mod coll_mod;
+mod filter;
+mod index;
+mod instant;
+mod number;
+mod op;
+mod source;
+mod strategy;
+mod versions;
+
+pub use any::{document, identified, identity, path, value};
+pub use coll_mod::coll_mod;
+pub use filter::filter;
+pub use index::{key_pattern, spec};
+pub use instant::{NOW, SECONDS, date, instant};
+pub use number::{number, seconds};
+pub use op::{op, step, steps};
+pub use source::{Recorded, Replayed, Seeded, Source, chance, count, one_of, pick};
+pub use strategy::{Drawn, DrawnTree, drawn};
+pub use versions::{VERSIONS, version};
