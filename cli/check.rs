@@ -8,17 +8,17 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use ttlspec_harness::Vector;
 use ttlspec_harness::check::{self, Opener, Verdict};
 use ttlspec_harness::lockstep;
 use ttlspec_harness::mutants::Mutant;
 use ttlspec_harness::properties::PROPERTIES;
 use ttlspec_harness::seeded;
 use ttlspec_harness::vector::{Report, Run, VectorFile, verify, verify_spec};
+use ttlspec_harness::{Notation, Vector};
 use ttlspec_impl::mongodb::MongoEngine;
-use ttlspec_model::mongodb::MongoDb;
+use ttlspec_model::mongodb::{Config, MongoDb};
 
-use crate::{CLEAN, FINDING, library};
+use crate::{CLEAN, FINDING, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<u8> {
     let System::Mongodb = args.system.unwrap_or(System::Mongodb);
     if args.plant.as_deref() == Some("list") {
         for mutant in Mutant::all() {
-            println!("{:<40} {}", mutant.rule.name(), mutant.name);
+            say(format_args!("{:<40} {}", mutant.rule.name(), mutant.name))?;
         }
         return Ok(CLEAN);
     }
@@ -107,19 +107,22 @@ impl Check {
 
     fn vectors(&mut self, vectors: &[Vector<MongoDb>], open: &Opener<MongoDb>) {
         let bar = bar("vectors", 2 * vectors.len() as u64);
-        let on_spec = |vector: &Vector<MongoDb>| verify_spec(vector);
-        let on_engine = |vector: &Vector<MongoDb>| verify(vector, |config| open(config));
-        let runs: [(&str, &dyn Fn(&Vector<MongoDb>) -> Vec<Run>); 2] = [
-            ("vectors on the specification, rules included", &on_spec),
-            ("vectors on the engine", &on_engine),
-        ];
-        for (name, run) in runs {
+        let run = |run: &dyn Fn(&Vector<MongoDb>) -> Vec<Run>| {
             let mut report = Report::default();
             for vector in vectors {
                 report.add(run(vector));
                 bar.inc(1);
             }
-            let steps: usize = vectors.iter().map(|vector| vector.steps.len()).sum();
+            report
+        };
+        let on_spec = run(&verify_spec);
+        let on_engine = run(&|vector| verify(vector, |config| open(config)));
+        bar.finish_and_clear();
+        let steps: usize = vectors.iter().map(|vector| vector.steps.len()).sum();
+        for (name, report) in [
+            ("vectors on the specification, rules included", on_spec),
+            ("vectors on the engine", on_engine),
+        ] {
             let many = format!("{} vectors, {} runs", vectors.len(), report.runs.len());
             let failed = report.failed().next();
             let verdict = match failed {
@@ -128,19 +131,37 @@ impl Check {
                 Some(_) => Err(format!("{} runs", report.failed().count())),
             };
             if let Some(failure) = failed {
-                let file = vectors.iter().find(|vector| vector.name == failure.vector).map(one);
-                self.found(failure.to_string(), file);
+                self.failed(failure, vectors, open);
             }
             self.row(name, many, format!("{steps} lines"), verdict);
         }
-        bar.finish_and_clear();
+    }
+
+    /// A vector failed: where the engine differs from the specification, that is made small.
+    fn failed(&mut self, failure: &Run, vectors: &[Vector<MongoDb>], open: &Opener<MongoDb>) {
+        let vector = vectors.iter().find(|vector| vector.name == failure.vector);
+        let at = |config: &Config| MongoDb::version(config) == failure.version;
+        let script = vector.and_then(|vector| {
+            vector.configs().into_iter().find(at).map(|config| vector.script(&config))
+        });
+        match script.map(|script| lockstep::check(&script, |config| open(config))) {
+            Some(Err(counterexample)) => {
+                let shown = format!("{failure}\n\n{counterexample}");
+                self.found(shown, Some(counterexample.to_file().to_toml()));
+            }
+            _ => self.found(failure.to_string(), vector.map(one)),
+        }
     }
 
     fn lockstep(&mut self, args: &Args, open: &Opener<MongoDb>) {
         let steps = args.steps.unwrap_or(if args.deep { 10_000_000 } else { 1_000_000 });
         let bar = bar("random scripts", steps);
-        let report =
-            seeded::run::<MongoDb>(args.seed, steps, |config| open(config), |at| bar.set_position(at));
+        let report = seeded::run::<MongoDb>(
+            args.seed,
+            steps,
+            |config| open(config),
+            |at| bar.set_position(at),
+        );
         bar.finish_and_clear();
         let verdict = match &report.found {
             None if report.is_success() => Ok(alike(report.skipped.len())),
@@ -152,33 +173,42 @@ impl Check {
             self.found(found.counterexample.to_string(), Some(file));
         }
         let many = format!("{} scripts", report.scripts);
-        let far = format!("{} steps, {} rules, seed {}", report.steps, report.cited.len(), args.seed);
+        let far =
+            format!("{} steps, {} rules, seed {}", report.steps, report.cited.len(), args.seed);
         self.row("random scripts in lockstep", many, far, verdict);
     }
 
+    /// The claims of one world at several versions are one row.
     fn claims(&mut self, args: &Args, open: &Opener<MongoDb>) {
         let claims = check::claims(args.deep);
         let bar = bar("model checks", claims.len() as u64);
-        for claim in &claims {
-            bar.set_message(claim.name.clone());
-            let outcome = claim.run(open, |_| {});
-            bar.inc(1);
-            let verdict = match &outcome.verdict {
-                Verdict::Holds => Ok(format!("alike; {} laws hold", claim.laws.len())),
-                other => Err(other.to_string()),
-            };
-            if let Some(script) = &outcome.counterexample {
-                match lockstep::check(script, |config| open(config)) {
-                    Err(counterexample) => {
-                        let file = counterexample.to_file().to_toml();
-                        self.found(counterexample.to_string(), Some(file));
-                    }
-                    Ok(_) => self.found(format!("{}: {}", claim.name, outcome.verdict), None),
+        for claims in claims.chunk_by(|one, next| one.world.name == next.world.name) {
+            let (mut states, mut depth, mut all, mut laws) = (0, 0, true, Vec::new());
+            let mut verdict = Ok(());
+            for claim in claims {
+                bar.set_message(claim.name.clone());
+                let outcome = claim.run(open, |_| {});
+                bar.inc(1);
+                states += outcome.states;
+                depth = depth.max(outcome.depth);
+                all &= outcome.is_complete;
+                laws.extend(claim.laws.iter().map(|law| law.rule));
+                let wrong = match &outcome.verdict {
+                    Verdict::Holds => None,
+                    Verdict::Differs(_) => Some(format!("{} differs", claim.name)),
+                    other => Some(format!("{}: {other}", claim.name)),
+                };
+                verdict = verdict.and(wrong.map_or(Ok(()), Err));
+                if let Some(finding) = outcome.finding(open) {
+                    self.found(finding.to_string(), Some(one(&finding.to_vector())));
                 }
             }
-            let all = if outcome.is_complete { ", which is all" } else { "" };
-            let far = format!("{} steps{all}", outcome.depth);
-            self.row(&claim.name, format!("{} states", outcome.states), far, verdict);
+            laws.sort_unstable();
+            laws.dedup();
+            let many = format!("{} versions, {states} states", claims.len());
+            let far = format!("{depth} steps{}", if all { ", which is all" } else { "" });
+            let verdict = verdict.map(|()| format!("alike; {} laws hold", laws.len()));
+            self.row(&format!("all states of `{}`", claims[0].world.name), many, far, verdict);
         }
         bar.finish_and_clear();
     }
@@ -206,13 +236,13 @@ impl Check {
 
     fn finish(self, args: &Args) -> Result<u8> {
         if let Some((shown, file)) = &self.found {
-            println!("{shown}\n");
+            say(format_args!("{shown}\n"))?;
             if let (Some(path), Some(file)) = (&args.save, file) {
                 fs::write(path, file).with_context(|| format!("{}", path.display()))?;
-                println!("written to {0}: ttlspec replay {0}\n", path.display());
+                say(format_args!("written to {0}: ttlspec replay {0}\n", path.display()))?;
             }
         }
-        println!("{}", self.table);
+        say(format_args!("{}", self.table))?;
         Ok(if self.ok { CLEAN } else { FINDING })
     }
 }

@@ -8,7 +8,7 @@ use ttlspec_harness::Vector;
 use ttlspec_harness::fuzzing::{self, Seed};
 use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, library};
+use crate::{CLEAN, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -30,6 +30,6 @@ pub fn run(args: &Args) -> Result<u8> {
         let file = folder.join(format!("vector-{number:05}"));
         fs::write(&file, bytes).with_context(|| format!("{}", file.display()))?;
     }
-    println!("{} seeds in {}", seeds.len(), args.folder.display());
+    say(format_args!("{} seeds in {}", seeds.len(), args.folder.display()))?;
     Ok(CLEAN)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::{CLEAN, FINDING, library};
+use crate::{CLEAN, FINDING, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -29,10 +29,10 @@ pub fn run(args: &Args) -> Result<u8> {
     let is_old = fs::read_to_string(&table).unwrap_or_default() != coverage.render();
     if args.check {
         let state = if is_old { "out of date: run `ttlspec coverage`" } else { "up to date" };
-        println!("{}: {state}", table.display());
+        say(format_args!("{}: {state}", table.display()))?;
         return Ok(if is_old || !missing.is_empty() { FINDING } else { CLEAN });
     }
     fs::write(&table, coverage.render()).with_context(|| format!("{}", table.display()))?;
-    println!("{}: written", table.display());
+    say(format_args!("{}: written", table.display()))?;
     Ok(if missing.is_empty() { CLEAN } else { FINDING })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::{CLEAN, library};
+use crate::{CLEAN, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -17,6 +17,6 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<u8> {
     let files = library::vectors(&library::specs(args.specs.as_deref()))?;
     let all: Vec<Value> = files.iter().map(|file| file.to_json()).collect();
-    println!("{}", serde_json::to_string_pretty(&Value::Array(all))?);
+    say(format_args!("{}", serde_json::to_string_pretty(&Value::Array(all))?))?;
     Ok(CLEAN)
 }

@@ -21,7 +21,7 @@ pub fn specs(asked: Option<&Path>) -> PathBuf {
 pub fn vectors(specs: &Path) -> Result<Vec<VectorFile<MongoDb>>> {
     let folder = specs.join("mongodb/vectors");
     let files = vector::load_dir::<MongoDb>(&folder)?;
-    (!files.is_empty())
-        .then_some(files)
-        .with_context(|| format!("{}: no vectors here; give the book with --specs", folder.display()))
+    (!files.is_empty()).then_some(files).with_context(|| {
+        format!("{}: no vectors here; give the book with --specs", folder.display())
+    })
 }

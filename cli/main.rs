@@ -14,8 +14,11 @@ mod export;
 mod library;
 mod replay;
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -56,6 +59,14 @@ fn main() -> ExitCode {
             eprintln!("error: {error:#}");
             ExitCode::from(BAD_INPUT)
         }
+    }
+}
+
+/// Prints, as long as somebody reads.
+fn say(text: impl Display) -> Result<()> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
     }
 }
 

@@ -8,7 +8,7 @@ use ttlspec_harness::vector::{Report, load_file, verify, verify_spec};
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, FINDING};
+use crate::{CLEAN, FINDING, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<u8> {
                 Which::Model => "specification",
                 Which::Impl => "engine",
             };
-            println!("{} on the {on}: {report}", path.display());
+            say(format_args!("{} on the {on}: {report}", path.display()))?;
             if !report.is_success() {
                 code = FINDING;
             }

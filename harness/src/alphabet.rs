@@ -17,6 +17,35 @@ mod world;
 
 pub use world::World;
 
+/// The moves of one script, drawn one by one.
+#[derive(Clone, Debug)]
+pub struct Drawing<V: Alphabet> {
+    /// How the system is set up.
+    pub config: V::Config,
+    world: Option<World<V>>,
+}
+
+impl<V: Alphabet> Drawing<V> {
+    /// Mostly anything at all is drawn; one script in `in_worlds` has the few moves of a small world,
+    /// which meet more often.
+    pub fn begin(source: &mut dyn Source, in_worlds: usize) -> Drawing<V> {
+        let config = V::any_config(source);
+        let is_in_world = source.choose(in_worlds) + 1 == in_worlds;
+        let mut worlds = if is_in_world { V::worlds(&config) } else { Vec::new() };
+        let at = source.choose(worlds.len().max(1));
+        let world = (at < worlds.len()).then(|| worlds.swap_remove(at));
+        Drawing { config: world.as_ref().map_or(config, |world| world.config.clone()), world }
+    }
+
+    /// One move.
+    pub fn step(&self, source: &mut dyn Source) -> (Millis, V::Op) {
+        match &self.world {
+            Some(world) => world.step(source),
+            None => V::any_step(source, &self.config),
+        }
+    }
+}
+
 /// What may be tried with one system.
 pub trait Alphabet: Spec {
     /// All reads. They are asked after each move, so that a difference is seen at the step that

@@ -6,10 +6,13 @@
 
 use arbitrary::Unstructured;
 use bson::Document;
+use serde_json::{Value, json};
 use ttlspec_model::mongodb::{Config, Doc, MongoDb, Op, Version};
 use ttlspec_model::{Engine, Vocabulary};
 
+use crate::alphabet::Drawing;
 use crate::lockstep;
+use crate::notation::extjson::document_to_json;
 use crate::properties::{filter_agrees, keys_agree};
 use crate::script::Script;
 use crate::values;
@@ -37,10 +40,10 @@ fn script(bytes: &[u8]) -> Script<MongoDb> {
         return vector.script(config);
     }
     let mut choices = Unstructured::new(bytes);
-    let config = Config { version: values::version(&mut choices) };
-    let mut script = Script::new(config);
+    let drawing = Drawing::<MongoDb>::begin(&mut choices, 2);
+    let mut script = Script::new(drawing.config);
     while script.steps.len() < MOST_MOVES && !choices.is_empty() {
-        script.steps.push(values::step(&mut choices));
+        script.steps.push(drawing.step(&mut choices));
     }
     script
 }
@@ -144,8 +147,8 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The vectors as inputs of the targets `mongodb_ops`, `mongodb_keys`, `mongodb_filter` and
-/// `vector_parse`.
+/// The vectors as inputs of the targets `mongodb_ops`, `mongodb_keys`, `mongodb_filter`,
+/// `vector_parse` and `dump_parse`.
 pub fn seeds(vectors: &[Vector<MongoDb>]) -> Vec<Seed> {
     let mut seeds = Vec::new();
     let mut add = |target, bytes| seeds.push(Seed { target, bytes });
@@ -154,8 +157,10 @@ pub fn seeds(vectors: &[Vector<MongoDb>]) -> Vec<Seed> {
         add("mongodb_ops", file.to_json().to_string().into_bytes());
         add("vector_parse", file.to_toml().into_bytes());
         let specs: Vec<&Doc> = vector.steps.iter().filter_map(|step| spec(&step.op)).collect();
-        for document in vector.steps.iter().filter_map(|step| inserted(&step.op)) {
-            let Ok(document) = document.to_vec() else { continue };
+        let inserted = vector.steps.iter().filter_map(|step| inserted(&step.op));
+        let documents: Vec<Vec<u8>> = inserted.filter_map(|one| one.to_vec().ok()).collect();
+        add("dump_parse", [metadata(&specs), vec![0], documents.concat()].concat());
+        for document in documents {
             for spec in &specs {
                 if let Some(path) = spec.get_document("key").ok().and_then(|key| key.keys().next())
                     && let Ok(length) = u8::try_from(path.len())
@@ -173,6 +178,12 @@ pub fn seeds(vectors: &[Vector<MongoDb>]) -> Vec<Seed> {
     seeds
 }
 
+/// What mongodump would write beside the documents.
+fn metadata(specs: &[&Doc]) -> Vec<u8> {
+    let indexes: Vec<Value> = specs.iter().map(|spec| document_to_json(spec)).collect();
+    json!({ "indexes": indexes }).to_string().into_bytes()
+}
+
 fn spec(op: &Op) -> Option<&Doc> {
     match op {
         Op::CreateIndex(spec) | Op::Arrive { index: spec, .. } => Some(spec),
@@ -186,4 +197,3 @@ fn inserted(op: &Op) -> Option<&Doc> {
         _ => None,
     }
 }
-

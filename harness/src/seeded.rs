@@ -9,7 +9,7 @@ use std::fmt;
 
 use ttlspec_model::{Engine, Rule};
 
-use crate::alphabet::Alphabet;
+use crate::alphabet::{Alphabet, Drawing};
 use crate::lockstep::{Counterexample, Difference, Lockstep, Open, Stop, shrink};
 use crate::notation::Notation;
 use crate::values::{Seeded, Source};
@@ -94,18 +94,11 @@ fn script<V: Alphabet>(
     cited: &mut [u64],
 ) -> (u64, Option<Stop<V>>) {
     let mut source = Seeded::new(seed);
-    let config = V::any_config(&mut source);
-    // Mostly anything at all; sometimes the few moves of a small world, which meet more often.
-    let worlds = if source.choose(4) == 3 { V::worlds(&config) } else { Vec::new() };
-    let world = worlds.get(source.choose(worlds.len().max(1)));
-    let config = world.map_or(config, |world| world.config.clone());
-    let mut lockstep = Lockstep::<V>::open(&config, open);
+    let drawing = Drawing::<V>::begin(&mut source, 4);
+    let mut lockstep = Lockstep::<V>::open(&drawing.config, open);
     let moves = 20 + source.choose(21) as u64;
     for alike in 0..moves {
-        let (now, op) = match world {
-            Some(world) => world.step(&mut source),
-            None => V::any_step(&mut source, &config),
-        };
+        let (now, op) = drawing.step(&mut source);
         match lockstep.step(now, &op) {
             Ok(because) => because.iter().for_each(|rule| cited[*rule as usize] += 1),
             Err(stop) => return (alike, Some(stop)),
