@@ -1,0 +1,58 @@
+//! Every vector holds, on the specification and on the engine, and none of the peers' cases is
+//! missing.
+
+use std::path::Path;
+
+use ttlspec_harness::Vector;
+use ttlspec_harness::vector::{Report, load_dir, verify, verify_spec};
+use ttlspec_impl::mongodb::MongoEngine;
+use ttlspec_model::mongodb::MongoDb;
+
+#[test]
+fn every_vector_holds_on_the_specification_and_its_rules_are_cited() {
+    let mut report = Report::default();
+
+    vectors().iter().for_each(|vector| report.add(verify_spec(vector)));
+
+    assert!(report.is_success(), "{report}");
+}
+
+#[test]
+fn every_vector_holds_on_the_engine() {
+    let mut report = Report::default();
+
+    for vector in vectors() {
+        report.add(verify(&vector, |config| Box::new(MongoEngine::open(config))));
+    }
+
+    assert!(report.is_success(), "{report}");
+    assert_eq!(report.skipped().count(), 0, "{report}");
+}
+
+/// Cases on kinds of collections that are not in the book yet: clustered, time series.
+const LATER: [&str; 2] = ["G09", "G10"];
+
+#[test]
+fn each_of_the_222_cases_of_other_implementations_is_a_vector() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/mongodb-like-cases.json");
+    let text = std::fs::read(path).expect("the cases are in the repository");
+    let cases: serde_json::Value = serde_json::from_slice(&text).expect("they are JSON");
+    let sources: Vec<String> = vectors().into_iter().filter_map(|vector| vector.source).collect();
+    let is_vector = |id: &str| {
+        let of_case = |source: &String| source.split([' ', ',', ';']).any(|word| word == id);
+        sources.iter().any(of_case)
+    };
+
+    let ids = cases.as_array().expect("a list of cases").iter().map(|case| &case["id"]);
+    let ids: Vec<&str> = ids.map(|id| id.as_str().expect("a case has an id")).collect();
+    let missing: Vec<&&str> = ids.iter().filter(|id| !is_vector(id)).collect();
+
+    assert_eq!(ids.len(), 222);
+    assert_eq!(missing, LATER.iter().collect::<Vec<_>>());
+}
+
+fn vectors() -> Vec<Vector<MongoDb>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/mongodb/vectors");
+    let files = load_dir::<MongoDb>(&folder).unwrap_or_else(|errors| panic!("{errors}"));
+    files.into_iter().flat_map(|file| file.vectors).collect()
+}
