@@ -19,6 +19,7 @@
 mod any;
 mod coll_mod;
 mod filter;
+mod fuzzed;
 mod index;
 mod instant;
 mod number;
@@ -30,6 +31,7 @@ mod versions;
 pub use any::{document, identified, identity, path, value};
 pub use coll_mod::coll_mod;
 pub use filter::filter;
+pub use fuzzed::{AnyDocument, AnyFilter, AnyOp, AnySpec};
 pub use index::{key_pattern, spec};
 pub use instant::{NOW, SECONDS, date, instant};
 pub use number::{number, seconds};
