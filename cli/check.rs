@@ -69,7 +69,8 @@ pub fn run(args: &Args) -> Result<u8> {
     check.finish(args)
 }
 
-fn opener(plant: Option<&str>) -> Result<Opener<MongoDb>> {
+/// Opens the engine, or the mutant in its place.
+pub fn opener(plant: Option<&str>) -> Result<Opener<MongoDb>> {
     match plant {
         None => Ok(check::opener(MongoEngine::open)),
         Some(name) => match Mutant::named(name) {
@@ -235,14 +236,18 @@ impl Check {
     }
 
     fn finish(self, args: &Args) -> Result<u8> {
+        let mut saved = Ok(());
         if let Some((shown, file)) = &self.found {
             say(format_args!("{shown}\n"))?;
             if let (Some(path), Some(file)) = (&args.save, file) {
-                fs::write(path, file).with_context(|| format!("{}", path.display()))?;
-                say(format_args!("written to {0}: ttlspec replay {0}\n", path.display()))?;
+                saved = fs::write(path, file).with_context(|| format!("{}", path.display()));
+                if saved.is_ok() {
+                    say(format_args!("written to {0}: ttlspec replay {0}\n", path.display()))?;
+                }
             }
         }
-        say(format_args!("{}", self.table))?;
+        say(&self.table)?;
+        saved?;
         Ok(if self.ok { CLEAN } else { FINDING })
     }
 }

@@ -113,7 +113,10 @@ pub fn run(args: Args) -> Result<u8> {
         eprintln!("error: {fault}");
     }
     for id in &missing {
-        eprintln!("error: --id: expected the _id of a document that is ruled on, found {id}");
+        eprintln!(
+            "error: --id: expected the _id of a document that is ruled on, found {id}; fix: write it \
+             as `--each` shows it, as Extended JSON or plain text"
+        );
     }
     Ok(if report.faults.is_empty() && missing.is_empty() { GOOD } else { BAD_INPUT })
 }
@@ -169,7 +172,11 @@ fn standing(
 ) -> Result<Standing, Fault> {
     let mut read = |name: &str, text: &str| {
         let (version, remarks) = Version::parse(text).map_err(|bad| {
-            Fault::whole(name, bad.to_string(), "write it as three numbers, such as `7.0.14`")
+            Fault::whole(
+                name,
+                bad.to_string(),
+                "write three numbers, such as 7.0.14, with `--server` or `--from`",
+            )
         })?;
         for remark in remarks {
             let note = format!("{name}: {remark}");
@@ -182,6 +189,9 @@ fn standing(
         (Some(given), _) => read("--server", given)?,
         (None, Some(dumped)) => read("prelude.json", dumped)?,
         (None, None) => {
+            if let Some(broken) = dump.faults.first() {
+                return Err(broken.clone());
+            }
             let what = "expected the version of a server, found none given and no prelude.json";
             let fix = "say where the data stands with `--server VERSION`, such as 7.0.14";
             return Err(Fault::whole("--server", what, fix));

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde_json::Value;
+use ttlspec_harness::vector::VectorFile;
+use ttlspec_model::mongodb::MongoDb;
 
 use crate::{CLEAN, library, say};
 
@@ -16,7 +17,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<u8> {
     let files = library::vectors(&library::specs(args.specs.as_deref()))?;
-    let all: Vec<Value> = files.iter().map(|file| file.to_json()).collect();
-    say(format_args!("{}", serde_json::to_string_pretty(&Value::Array(all))?))?;
+    let vectors = files.into_iter().flat_map(|file| file.vectors).collect();
+    let all = VectorFile::<MongoDb> { path: String::new(), vectors };
+    say(serde_json::to_string_pretty(&all.to_json())?)?;
     Ok(CLEAN)
 }

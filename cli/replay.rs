@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::ValueEnum;
 use ttlspec_harness::vector::{Report, load_file, verify, verify_spec};
-use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, FINDING, say};
+use crate::{CLEAN, FINDING, check, say};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Files of vectors, TOML or JSON
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Run this mutant in the place of the engine, as `check --plant` does
+    #[arg(long, value_name = "NAME")]
+    plant: Option<String>,
     /// Run on one of the two only
     #[arg(long)]
     engine: Option<Which>,
@@ -29,6 +31,7 @@ enum Which {
 }
 
 pub fn run(args: &Args) -> Result<u8> {
+    let open = check::opener(args.plant.as_deref())?;
     let mut code = CLEAN;
     for path in &args.files {
         let file = load_file::<MongoDb>(path)?;
@@ -40,7 +43,7 @@ pub fn run(args: &Args) -> Result<u8> {
             for vector in &file.vectors {
                 report.add(match which {
                     Which::Model => verify_spec(vector),
-                    Which::Impl => verify(vector, |config| Box::new(MongoEngine::open(config))),
+                    Which::Impl => verify(vector, |config| open(config)),
                 });
             }
             let on = match which {

@@ -3,6 +3,7 @@
 //! A folder of mongodump (`db/coll.bson[.gz]`, `coll.metadata.json[.gz]`, `prelude.json[.gz]`), the
 //! folder of one database in it, or one file of documents with its metadata beside it.
 
+use crate::json::relaxed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -234,7 +235,13 @@ fn folder(path: &Path) -> Result<Dump, Fault> {
     let database = root.file_name().map(|name| name.to_string_lossy().into_owned());
     one_database(&database.unwrap_or_default(), &files, true, &mut dump);
     for folder in &folders {
-        let (files, _) = entries(folder)?;
+        let files = match entries(folder) {
+            Ok((files, _)) => files,
+            Err(fault) => {
+                dump.faults.push(fault);
+                continue;
+            }
+        };
         let name = folder.file_name().map(|name| unescaped(&name.to_string_lossy()));
         one_database(&name.unwrap_or_default(), &files, false, &mut dump);
     }
@@ -357,7 +364,7 @@ const OPLOG: &str = "the oplog of the dump: what it would change is not replayed
 /// Why a time-series collection is not ruled on.
 pub fn time_series(seconds: Option<&Bson>) -> String {
     let seconds = seconds.map_or("no expireAfterSeconds".to_owned(), |seconds| {
-        format!("expireAfterSeconds {}", seconds.clone().into_relaxed_extjson())
+        format!("expireAfterSeconds {}", relaxed(seconds))
     });
     format!("a time-series collection ({seconds}): not ruled on yet; it expires by whole buckets")
 }
@@ -365,7 +372,7 @@ pub fn time_series(seconds: Option<&Bson>) -> String {
 /// Why a clustered collection is not ruled on.
 pub fn clustered(seconds: Option<&Bson>) -> String {
     let seconds = seconds.map_or("no expireAfterSeconds".to_owned(), |seconds| {
-        format!("expireAfterSeconds {}", seconds.clone().into_relaxed_extjson())
+        format!("expireAfterSeconds {}", relaxed(seconds))
     });
     format!("a clustered collection ({seconds}): not ruled on yet; it expires by its cluster key")
 }
@@ -387,7 +394,11 @@ fn prelude(folder: &Path, faults: &mut Vec<Fault>) -> Option<String> {
         version.ok_or_else(|| {
             let what = "expected `ServerVersion` in the prelude, found none";
             let file = path.display().to_string();
-            Fault::whole(&file, what, "repair or remove the file, and give `--from VERSION`")
+            Fault::whole(
+                &file,
+                what,
+                "repair or remove the file, or give `--server VERSION` and `--from VERSION`",
+            )
         })
     });
     read.map_err(|fault| faults.push(fault)).ok()

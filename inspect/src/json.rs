@@ -9,7 +9,7 @@ use ttlspec_model::mongodb::life::Verdict;
 
 use crate::fault::{Fault, Place};
 use crate::near_miss::{Note, of_index};
-use crate::report::{NOT_IN_A_DUMP, NOT_IN_A_DUMP_RULE, Report, RulingOn, via_name};
+use crate::report::{NOT_IN_A_DUMP, NOT_IN_A_DUMP_RULE, Report, RulingOn};
 use crate::survey::Survey;
 
 /// Writes the report with all rulings that are asked for. Answers the `_id`s that were not found.
@@ -22,7 +22,7 @@ pub fn write(report: &Report, notes: &[String], out: &mut dyn Write) -> io::Resu
     field(out, "server", &json!(standing.server.to_string()))?;
     field(out, "profile", &json!(standing.server.profile().name))?;
     field(out, "at_ms", &json!(standing.at.0))?;
-    field(out, "via", &json!(via_name(standing.via)))?;
+    field(out, "via", &json!(standing.via.name()))?;
     field(out, "from", &json!(standing.from.to_string()))?;
     let indexes = report
         .surveys
@@ -74,8 +74,20 @@ fn list(out: &mut dyn Write, name: &str, values: impl Iterator<Item = Value>) ->
     writeln!(out, "{end}],")
 }
 
-fn relaxed(value: &Bson) -> Value {
-    value.clone().into_relaxed_extjson()
+/// Relaxed Extended JSON. Dates that RFC 3339 cannot write, after the year 9999, are numbers there,
+/// which the library does not do.
+pub fn relaxed(value: &Bson) -> Value {
+    const LAST_WRITTEN_MS: i64 = 253_402_300_799_999;
+    match value {
+        Bson::DateTime(date) if date.timestamp_millis() > LAST_WRITTEN_MS => {
+            json!({ "$date": { "$numberLong": date.timestamp_millis().to_string() } })
+        }
+        Bson::Array(elements) => elements.iter().map(relaxed).collect(),
+        Bson::Document(fields) => Value::Object(
+            fields.iter().map(|(name, value)| (name.clone(), relaxed(value))).collect(),
+        ),
+        other => other.clone().into_relaxed_extjson(),
+    }
 }
 
 fn names(rules: &[Rule]) -> Vec<&'static str> {

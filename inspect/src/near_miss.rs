@@ -9,6 +9,7 @@ use ttlspec_model::mongodb::pass::Use;
 use ttlspec_model::mongodb::version::CappedTtl;
 use ttlspec_model::mongodb::words::{Value, Via};
 
+use crate::json::relaxed;
 use crate::rule_on::{Standing, Ttl, in_short};
 use crate::survey::{Survey, Tally};
 
@@ -56,19 +57,25 @@ fn obstacle(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
 /// Other indexes of the collection that matter for this one.
 fn neighbours(standing: &Standing, survey: &Survey, ttl: &Ttl, notes: &mut Vec<Note>) {
     let refused = &survey.arrived.refused;
+    let unbuilt = survey.arrived.ttl.iter().find_map(|ttl| {
+        let (_, why) = ttl.obstacle.as_ref()?;
+        Some((ttl.name(), why.as_str()))
+    });
+    let refusal =
+        refused.first().map(|first| (first.name.as_str(), format!("error {}", first.code)));
+    let first = refusal.or(unbuilt.map(|(name, why)| (name, why.to_owned())));
     if standing.via == Via::Restored
-        && let Some(first) = refused.first()
+        && let Some((name, error)) = first
     {
-        let (name, code) = (&first.name, first.code);
         let text = if name == ttl.name() {
             format!(
-                "mongorestore makes all indexes of a collection with one command: error {code} \
+                "mongorestore makes all indexes of a collection with one command: {error} \
                  ends it and no index of `{}` is made until `{name}` is corrected in the metadata",
                 survey.namespace
             )
         } else {
             format!(
-                "ruled on as if it were made, but mongorestore ends with error {code} at `{name}` \
+                "ruled on as if it were made, but mongorestore ends with {error} at `{name}` \
                  and makes none: correct that one in the metadata first"
             )
         };
@@ -117,6 +124,11 @@ fn seconds(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
         let text = format!("getIndexes shows {} there", shown(&listed.verdict));
         notes.push(note(rule, text));
     }
+    if listed.because.contains(&Rule::MongodbNanListedAsMax) {
+        let text = "when a member becomes primary it writes 2147483647 in its place: from then on \
+                    documents expire that are dated 68 years back";
+        notes.push(note(Rule::MongodbNanRepair, text));
+    }
     if because.contains(&Rule::MongodbNanZero) {
         let text = "NaN acts as 0 there: every document whose date has passed is expired";
         notes.push(note(Rule::MongodbNanZero, text));
@@ -146,7 +158,7 @@ const GIVE_A_NUMBER: &str = "set a real number with collMod before any upgrade o
 pub fn shown(value: &Bson) -> String {
     match value {
         Bson::Double(double) if double.is_nan() => "NaN".to_owned(),
-        value => value.clone().into_relaxed_extjson().to_string(),
+        value => relaxed(value).to_string(),
     }
 }
 

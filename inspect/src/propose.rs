@@ -9,6 +9,7 @@ use ttlspec_model::{Millis, Rule};
 
 use crate::case::Case;
 use crate::instant;
+use crate::json::relaxed;
 use crate::propose_filter::satisfy;
 use crate::rule_on::{Stage, Standing, Ttl, a_kind};
 use crate::survey::{Unit, epoch};
@@ -138,7 +139,7 @@ fn is_date(value: &Bson) -> bool {
 fn said(value: &Bson) -> String {
     match value {
         Bson::DateTime(date) => format!("the Date {}", instant::shown(date.timestamp_millis())),
-        other => other.clone().into_relaxed_extjson().to_string(),
+        other => relaxed(other).to_string(),
     }
 }
 
@@ -231,7 +232,7 @@ fn of_index(case: &Case, ttl: &Ttl) -> Vec<Change> {
 
 /// Values of `expireAfterSeconds` that would do where the one found does not.
 fn other_seconds(case: &Case, ttl: &Ttl, found: &Bson) -> Vec<(i32, String)> {
-    let shown = found.clone().into_relaxed_extjson();
+    let shown = relaxed(found);
     let shown = match found {
         Bson::Double(double) if double.is_nan() => "NaN".to_owned(),
         _ => shown.to_string(),

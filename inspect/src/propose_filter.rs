@@ -1,5 +1,6 @@
 //! How would a document have to look for a partial filter to hold it?
 
+use crate::json::relaxed;
 use bson::{Bson, DateTime, Document};
 use ttlspec_model::mongodb::filter::{self, Comparison, Filter, Test, TypeName};
 use ttlspec_model::mongodb::version::Version;
@@ -37,7 +38,7 @@ pub fn satisfy(server: Version, filter: &Filter, document: &Document) -> Vec<(St
             let found = found.map(|(value, changed)| {
                 let words = match test {
                     Test::Exists => format!("`{path}` were there"),
-                    _ => format!("`{path}` were {}", value.into_relaxed_extjson()),
+                    _ => format!("`{path}` were {}", relaxed(&value)),
                 };
                 (words, changed)
             });

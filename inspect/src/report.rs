@@ -7,7 +7,6 @@ use bson::{Bson, Document};
 use ttlspec_model::mongodb::compare::equal;
 use ttlspec_model::mongodb::index::Kind;
 use ttlspec_model::mongodb::life::{self, Verdict};
-use ttlspec_model::mongodb::words::Via;
 use ttlspec_model::{Rule, Ruling};
 
 use crate::counterfactual::{would_expire_if, would_stay_if};
@@ -293,17 +292,6 @@ fn is_beside(metadata: &str, data: &str) -> bool {
     let data = bare(data);
     let stem = data.rsplit_once('.').map_or(data.as_str(), |(stem, _)| stem);
     bare(metadata) == format!("{stem}.metadata.json")
-}
-
-/// The way of an index, as it is written on the command line.
-pub fn via_name(via: Via) -> &'static str {
-    match via {
-        Via::Created => "created",
-        Via::Upgraded => "upgraded",
-        Via::Downgraded => "downgraded",
-        Via::Synced => "synced",
-        Via::Restored => "restored",
-    }
 }
 
 /// What a dump cannot show, and how to see it.

@@ -1,5 +1,6 @@
 //! What does each TTL index of a collection make of each document, and what decides?
 
+use crate::json::relaxed;
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::date;
 use ttlspec_model::mongodb::filter::{self, Filter};
@@ -319,7 +320,7 @@ fn by_filter(server: Version, ttl: &Ttl, document: &Document) -> Decided {
     let filter = filter.unwrap_or(Filter::And(Vec::new()));
     let path = failing(server, &filter, document).unwrap_or_default();
     let value = at_path(document, &path);
-    let written = ttl.found.get(FILTER).cloned().unwrap_or(Bson::Null).into_relaxed_extjson();
+    let written = relaxed(ttl.found.get(FILTER).unwrap_or(&Bson::Null));
     let blocked_by = format!("the partial filter {written}: `{path}` does not match");
     Decided::at(path, value, Some(blocked_by))
 }

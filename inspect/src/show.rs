@@ -9,7 +9,7 @@ use ttlspec_model::mongodb::life::Verdict;
 
 use crate::instant;
 use crate::near_miss::{documents, of_index, shown};
-use crate::report::{NOT_IN_A_DUMP, Report, RulingOn, via_name};
+use crate::report::{NOT_IN_A_DUMP, Report, RulingOn};
 use crate::survey::Survey;
 
 /// Writes the report with all rulings that are asked for. Answers the `_id`s that were not found.
@@ -47,7 +47,7 @@ fn head(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (server, profile) = (standing.server, standing.server.profile().name);
     writeln!(out, "server  {server} (behaves as profile {profile})")?;
     writeln!(out, "at      {} ({} ms)", instant::shown(standing.at.0), standing.at.0)?;
-    writeln!(out, "data    {}, from {}", via_name(standing.via), standing.from)
+    writeln!(out, "data    {}, from {}", standing.via.name(), standing.from)
 }
 
 fn indexes(report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -28,9 +28,11 @@ const AT_ONCE: usize = 1 << 18;
 /// A [`Fault`] where it cannot be opened.
 pub fn open(path: &Path) -> Result<Source, Fault> {
     let file = path.display().to_string();
-    let opened = File::open(path).and_then(|opened| {
-        let is_directory = opened.metadata()?.is_dir();
-        if is_directory { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(opened) }
+    let opened = std::fs::metadata(path).and_then(|found| match found.file_type() {
+        kind if kind.is_file() => File::open(path),
+        kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // A pipe could be read once only, and this reads twice.
+        _ => Err(io::Error::other("a pipe or a device, which can be read once at most")),
     });
     let opened = opened.map_err(|error| unreadable(&file, &error))?;
     unpack(&file, Box::new(BufReader::with_capacity(AT_ONCE, opened)))

@@ -13,6 +13,7 @@ use ttlspec_model::{Rule, Ruling};
 use crate::dump::Documents;
 use crate::fault::Fault;
 use crate::instant;
+use crate::json::relaxed;
 use crate::rule_on::{Arrived, Stage, Standing, Ttl};
 use crate::seen::Seen;
 
@@ -280,7 +281,7 @@ impl Build {
         if !index.filter().is_none_or(is_member) {
             return;
         }
-        let id = || document.get("_id").cloned().unwrap_or(Bson::Null).into_relaxed_extjson();
+        let id = || relaxed(document.get("_id").unwrap_or(&Bson::Null));
         match date::keys(document, &path) {
             Err(ambiguous) => {
                 let rule = ambiguous.because.last().copied();

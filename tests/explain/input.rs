@@ -123,3 +123,32 @@ fn equal_input_gives_equal_output() {
 
     assert_eq!(once.out, again.out);
 }
+
+#[test]
+fn dates_after_the_year_9999_keep_their_milliseconds_and_the_last_never_flips() {
+    let far = |millis| doc! { "_id": bson::DateTime::from_millis(millis), "t": bson::DateTime::from_millis(millis) };
+    let documents = bson(&[far(253_402_300_800_000), far(i64::MAX)]);
+    let metadata = minute().replace("createdAt", "t");
+    let files = [("app/c.bson", &documents[..]), ("app/c.metadata.json", metadata.as_bytes())];
+
+    let report = ruled(&folder("far", &files), &[&AT[..], &["--each"]].concat());
+
+    let number = |millis: i64| json!({ "$date": { "$numberLong": millis.to_string() } });
+    let (next, last) = (&report["rulings"][0], &report["rulings"][1]);
+    assert_eq!(next["decided_by"]["value"], number(253_402_300_800_000));
+    assert_eq!(next["flips_at_ms"], 253_402_300_860_000_i64);
+    assert_eq!(last["id"], number(i64::MAX));
+    assert_eq!((&last["verdict"], &last["flips_at_ms"]), (&json!("never"), &json!(null)));
+}
+
+#[test]
+fn of_a_carried_value_that_visits_skip_it_is_said_what_a_new_primary_writes() {
+    let args = ["--server", "7.0.14", "--via", "upgraded", "--from", "4.4.18"];
+    let report =
+        ruled(&dump("dump-4.4-nan"), &[&args[..], &["--at", "2024-06-01T00:00:00Z"]].concat());
+
+    let index = &report["indexes"][0];
+    assert_eq!(index["never"], 5);
+    let notes = index["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|note| note["text"].as_str().is_some_and(|t| t.contains("primary"))));
+}

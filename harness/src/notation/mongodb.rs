@@ -43,14 +43,6 @@ const TAGS: [&str; 8] = [
     "replace",
     "remove",
 ];
-const VIAS: [(&str, Via); 5] = [
-    ("created", Via::Created),
-    ("upgraded", Via::Upgraded),
-    ("downgraded", Via::Downgraded),
-    ("synced", Via::Synced),
-    ("restored", Via::Restored),
-];
-
 impl Notation for MongoDb {
     const NAME: &'static str = "mongodb";
 
@@ -82,7 +74,7 @@ impl Notation for MongoDb {
             Op::CreateIndex(spec) => json!({ "create_index": extjson::document_to_json(spec) }),
             Op::Arrive { index, via, from } => json!({ "arrive": {
                 "index": extjson::document_to_json(index),
-                "via": via_name(*via),
+                "via": via.name(),
                 "from": from.to_string(),
             } }),
             Op::DropIndex(name) => json!({ "drop_index": name }),
@@ -215,28 +207,18 @@ fn options_to(options: &CollectionOptions) -> Json {
 fn arrive(value: &Json) -> Result<Op, Fault> {
     let fields = Fields::of(value, "`arrive`", &["index", "via", "from"])?;
     let via = |value| {
-        let names = VIAS.map(|(name, _)| name);
+        let names = Via::ALL.map(Via::name);
         let Choice::Word(found) = Choice::of(value, "way", &names, &[])? else {
             return Err(Fault::expected(&super::one_of(&names), value));
         };
-        let way = VIAS.iter().find(|(name, _)| *name == found);
-        way.map(|(_, via)| *via).ok_or_else(|| Fault::expected(&super::one_of(&names), value))
+        let way = Via::ALL.into_iter().find(|via| via.name() == found);
+        way.ok_or_else(|| Fault::expected(&super::one_of(&names), value))
     };
     Ok(Op::Arrive {
         index: fields.required("index", doc)?,
         via: fields.required("via", via)?,
         from: fields.required("from", version)?,
     })
-}
-
-fn via_name(via: Via) -> &'static str {
-    match via {
-        Via::Created => "created",
-        Via::Upgraded => "upgraded",
-        Via::Downgraded => "downgraded",
-        Via::Synced => "synced",
-        Via::Restored => "restored",
-    }
 }
 
 // ---- replies -----------------------------------------------------------------------------------

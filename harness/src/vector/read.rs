@@ -66,6 +66,8 @@ struct Source<'a> {
     text: &'a str,
     node: Node,
     value: Value,
+    /// Where each line begins. Every step is placed, so that counting from the top would be quadratic.
+    lines: Vec<usize>,
 }
 
 /// What stands above the vectors.
@@ -96,12 +98,17 @@ impl<'a> Source<'a> {
             Error { place, column, ..Error::of_file(name, message) }
         })?;
         let value = node.to_value();
-        Ok(Source { name, text, node, value })
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        Ok(Source { name, text, node, value, lines })
     }
 
     /// The line and the column of what `path` leads to.
     fn position(&self, path: &[Segment]) -> (usize, usize) {
-        line_and_column(self.text, self.node.locate(path))
+        let at = self.node.locate(path).min(self.text.len());
+        let line = self.lines.partition_point(|start| *start <= at);
+        let start = self.lines[line - 1];
+        (line, line_and_column(&self.text[start..], at - start).1)
     }
 
     /// A fault as an error: seen from the vector under `base`, placed in the file.

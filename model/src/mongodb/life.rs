@@ -59,6 +59,7 @@ pub fn by_lifetime(
             None => Ruling::plain(Verdict::Never),
             Some(dated) => {
                 threshold::expiry(dated.date, lifetime_ms, now).map(|expiry| match expiry {
+                    Expiry::Never => Verdict::Never,
                     Expiry::Pending(at) => Verdict::Pending(at, dated),
                     Expiry::Expired(at) => Verdict::Expired(at, dated),
                 })

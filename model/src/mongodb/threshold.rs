@@ -13,6 +13,8 @@ use crate::time::{Millis, seconds_as_millis};
 /// What a date has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expiry {
+    /// The instant at which it would expire lies beyond the end of time.
+    Never,
     /// It expires then.
     Pending(Millis),
     /// It expired then.
@@ -21,13 +23,13 @@ pub enum Expiry {
 
 /// Has `date` reached its threshold at `now`, with `lifetime_ms` between them?
 pub fn expiry(date: Millis, lifetime_ms: i64, now: Millis) -> Ruling<Expiry> {
-    let threshold = now.minus_millis(lifetime_ms);
-    let instant = date.plus_millis(lifetime_ms);
     let at_an_end = now.0.checked_sub(lifetime_ms).is_none();
-    let ruling = if date <= threshold {
-        Expiry::Expired(instant).by(Rule::MongodbThresholdFrom)
-    } else {
-        Expiry::Pending(instant).by(Rule::MongodbThresholdBefore)
+    let ruling = match date.0.checked_add(lifetime_ms) {
+        _ if date <= now.minus_millis(lifetime_ms) => {
+            Expiry::Expired(date.plus_millis(lifetime_ms)).by(Rule::MongodbThresholdFrom)
+        }
+        Some(instant) => Expiry::Pending(Millis(instant)).by(Rule::MongodbThresholdBefore),
+        None => Expiry::Never.by(Rule::MongodbThresholdBefore).and(Rule::MongodbThresholdEnds),
     };
     if at_an_end { ruling.and(Rule::MongodbThresholdEnds) } else { ruling }
 }

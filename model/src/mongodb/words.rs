@@ -91,6 +91,23 @@ pub enum Via {
     Restored,
 }
 
+impl Via {
+    /// All ways.
+    pub const ALL: [Via; 5] =
+        [Via::Created, Via::Upgraded, Via::Downgraded, Via::Synced, Via::Restored];
+
+    /// The word for it: `restored`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Via::Created => "created",
+            Via::Upgraded => "upgraded",
+            Via::Downgraded => "downgraded",
+            Via::Synced => "synced",
+            Via::Restored => "restored",
+        }
+    }
+}
+
 /// What the server answers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reply {

@@ -3,7 +3,6 @@
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::{CollectionOptions, Listed, Op, Reply, Skipped, Value};
 
-use super::via_name;
 use crate::notation::extjson;
 use crate::text::instant;
 
@@ -17,7 +16,7 @@ pub(super) fn op(op: &Op) -> String {
         }
         Op::CreateIndex(spec) => format!("create_index {}", document(spec)),
         Op::Arrive { index, via, from } => {
-            format!("arrive {} {} from {from}", document(index), via_name(*via))
+            format!("arrive {} {} from {from}", document(index), via.name())
         }
         Op::DropIndex(name) => format!("drop_index {name}"),
         Op::CollMod(request) => format!("coll_mod {}", document(request)),

@@ -129,7 +129,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         Just(Op::CreateCollection(CollectionOptions::View)),
         value().prop_map(|seconds| Op::CreateCollection(CollectionOptions::WithSeconds(seconds))),
         any_doc().prop_map(Op::CreateIndex),
-        (any_doc(), proptest::sample::select(VIAS.map(|(_, via)| via).to_vec()), any_version())
+        (any_doc(), proptest::sample::select(Via::ALL.to_vec()), any_version())
             .prop_map(|(index, via, from)| Op::Arrive { index, via, from }),
         any_text().prop_map(Op::DropIndex),
         any_doc().prop_map(Op::CollMod),
