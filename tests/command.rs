@@ -10,7 +10,9 @@ fn a_planted_bug_is_found_and_the_script_that_shows_it_replays() {
 
     let checked = ttlspec(&[&["check"], &plant[..], &[path(&file)]].concat());
     let replayed = ttlspec(&["replay", path(&file)]);
+    let planted = ttlspec(&["replay", path(&file), "--plant", "sweeps one millisecond late"]);
 
+    assert_eq!(planted.status.code(), Some(1), "{}", said(&planted));
     assert_eq!(checked.status.code(), Some(1), "{}", said(&checked));
     assert!(said(&checked).contains("engine: deleted []"), "{}", said(&checked));
     assert_eq!(replayed.status.code(), Some(0), "{}", said(&replayed));
