@@ -73,6 +73,17 @@ mod spec {
             now: Millis,
             op: &Self::Op,
         ) -> Step<Self>;
+
+        /// What is answered to `op` at `now`, whatever it does to `state`. A specification may know a
+        /// shorter way to it than a step.
+        fn answer(
+            config: &Self::Config,
+            state: &Self::State,
+            now: Millis,
+            op: &Self::Op,
+        ) -> Ruling<Self::Reply> {
+            Self::step(config, state, now, op).reply
+        }
     }
 
     /// One step of a specification.

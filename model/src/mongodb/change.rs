@@ -4,6 +4,8 @@
 
 use bson::{Bson, Document};
 
+use super::bucket;
+use super::clustered;
 use super::compare::{compare_documents, equal};
 use super::index::{Index, Kind, Method, SECONDS, is_id_pattern};
 use super::nan;
@@ -16,20 +18,22 @@ use crate::time::{Millis, seconds_as_millis};
 
 /// Drops the index with this name.
 pub fn drop_index(collection: &mut Collection, name: &str) -> Ruling<Reply> {
+    if clustered::is_meant(collection, Some(name), None) {
+        return Reply::Error(code::CLUSTERED_DROP).by(Rule::MongodbClusteredNoIndex);
+    }
     if name == "_id_" {
         return Reply::Error(code::INVALID_OPTIONS).by(Rule::MongodbChangeDrop);
     }
     if name == "*" {
         collection.indexes.clear();
+        collection.building.clear();
         return Reply::Ok.by(Rule::MongodbChangeDrop);
     }
-    match collection.indexes.iter().position(|index| index.name() == name) {
-        None => Reply::Error(code::INDEX_NOT_FOUND).by(Rule::MongodbChangeDropMissing),
-        Some(at) => {
-            collection.indexes.remove(at);
-            Reply::Ok.by(Rule::MongodbChangeDrop)
-        }
+    if !collection.indexes.iter().any(|index| index.name() == name) {
+        return Reply::Error(code::INDEX_NOT_FOUND).by(Rule::MongodbChangeDropMissing);
     }
+    collection.drop_index(name);
+    Reply::Ok.by(Rule::MongodbChangeDrop)
 }
 
 /// A collMod of an index, once its form has been found right.
@@ -40,8 +44,17 @@ struct Request<'a> {
     hidden: Option<bool>,
 }
 
-/// Changes an index as `command` asks. A command that is parsed by type is parsed before anybody
-/// looks for the collection; before that, after.
+/// A collMod, once its form has been found right.
+#[derive(Default)]
+struct Command<'a> {
+    index: Option<Request<'a>>,
+    /// The collection's own seconds: a number or a string.
+    seconds: Option<&'a Bson>,
+    series: Option<&'a Document>,
+}
+
+/// Changes a collection or an index of it as `command` asks: all of it or nothing. A command that
+/// is parsed by type is parsed before anybody looks for the collection; before that, after.
 pub fn coll_mod(
     version: Version,
     collection: Option<&mut Collection>,
@@ -51,9 +64,42 @@ pub fn coll_mod(
     match (parsed(version, command), changeable(collection)) {
         (Err(refusal), Err(_)) if version.collmod_is_typed() => refusal.map(Reply::Error),
         (_, Err(refusal)) | (Err(refusal), Ok(_)) => refusal.map(Reply::Error),
-        (Ok(None), Ok(_)) => Ruling::plain(Reply::Modified { old: None, new: None }),
-        (Ok(Some(request)), Ok(there)) => modify(version, there, &request, now),
+        (Ok(command), Ok(there)) => {
+            let mut changed = there.clone();
+            let reply = all(version, &mut changed, &command, now);
+            if matches!(reply.verdict, Reply::Modified { .. }) {
+                *there = changed;
+            }
+            reply
+        }
     }
+}
+
+fn all(
+    version: Version,
+    collection: &mut Collection,
+    command: &Command<'_>,
+    now: Millis,
+) -> Ruling<Reply> {
+    let mut reply = Ruling::plain(Reply::Modified { old: None, new: None });
+    if let Some(request) = &command.index {
+        reply = modify(version, collection, request, now);
+        if !matches!(reply.verdict, Reply::Modified { .. }) {
+            return reply;
+        }
+    }
+    let own = command.seconds.map(|seconds| clustered::modify(collection, seconds, now));
+    let series = match own {
+        Some(Err(_)) => None,
+        _ => command.series.map(|fields| bucket::modify(version, collection, fields)),
+    };
+    for changed in own.into_iter().chain(series) {
+        match changed {
+            Ok(changed) => reply = reply.after(&changed.because),
+            Err(refusal) => return refusal.map(Reply::Error),
+        }
+    }
+    reply
 }
 
 /// The collection, if it is there and can be changed.
@@ -67,28 +113,34 @@ fn changeable(collection: Option<&mut Collection>) -> Result<&mut Collection, Ru
     }
 }
 
-/// The command's fields; `None` where it asks for nothing.
-fn parsed(version: Version, command: &Document) -> Result<Option<Request<'_>>, Ruling<i32>> {
+/// The command's fields.
+fn parsed(version: Version, command: &Document) -> Result<Command<'_>, Ruling<i32>> {
     let typed = version.collmod_is_typed();
     let refuse = |code: i32, rule: Rule| Err(code.by(rule));
     let mut index = None;
+    let mut parsed = Command::default();
     for (field, value) in command {
         match (field.as_str(), value) {
-            ("index" | SECONDS, Bson::Null | Bson::Undefined) if typed => {}
+            ("index" | SECONDS | "timeseries", Bson::Null | Bson::Undefined) if typed => {}
             ("index", Bson::Document(fields)) => index = Some(fields),
             ("index", _) if typed => return refuse(code::TYPE_MISMATCH, Rule::MongodbChangeType),
             ("index", _) => return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeType),
-            (SECONDS, value) => {
-                let is_typed = is_number(value) || matches!(value, Bson::String(_));
-                let code =
-                    if typed && !is_typed { code::TYPE_MISMATCH } else { code::INVALID_OPTIONS };
-                return refuse(code, Rule::MongodbChangeCollection);
+            (SECONDS, seconds) if typed => {
+                let has_type = is_number(seconds) || matches!(seconds, Bson::String(_));
+                if !has_type {
+                    return refuse(code::TYPE_MISMATCH, Rule::MongodbChangeCollection);
+                }
+                parsed.seconds = Some(seconds);
             }
+            (SECONDS, _) => return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeCollection),
+            ("timeseries", Bson::Document(fields)) if typed => parsed.series = Some(fields),
+            ("timeseries", _) if typed => return clustered::wrong_type(),
             _ if typed => return refuse(code::UNKNOWN_FIELD, Rule::MongodbChangeRequest),
             _ => return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeRequest),
         }
     }
-    index.map(|index| request(version, index)).transpose()
+    parsed.index = index.map(|index| request(version, index)).transpose()?;
+    Ok(parsed)
 }
 
 /// Finds the form of the request right or wrong, in the order of the tests of its age.
@@ -148,9 +200,13 @@ fn modify(
     now: Millis,
 ) -> Ruling<Reply> {
     let refuse = |code: i32, rule: Rule| Reply::Error(code).by(rule);
+    let is_capped = matches!(collection.kind, Kind::Capped | Kind::CappedClustered);
     let seconds = match request.seconds {
         None => None,
-        Some(_) if collection.kind == Kind::Capped && version.collmod_refuses_capped() => {
+        Some(_) if collection.kind == Kind::TimeSeries => {
+            return bucket::index_is_kept().map(Reply::Error);
+        }
+        Some(_) if is_capped && version.collmod_refuses_capped() => {
             return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeCapped);
         }
         Some(seconds) => match converted(version, seconds, now) {
@@ -180,10 +236,15 @@ fn modify(
     reply
 }
 
+/// The number that these seconds are read as.
+fn number(version: Version, seconds: &Bson) -> i64 {
+    if version.collmod_is_typed() { i64::from(safe_int(seconds)) } else { safe_long(seconds) }
+}
+
 /// The number that the request asks for, in the range that the version demands.
 fn converted(version: Version, seconds: &Bson, now: Millis) -> Result<Ruling<i64>, Ruling<i32>> {
     let typed = version.collmod_is_typed();
-    let number = if typed { i64::from(safe_int(seconds)) } else { safe_long(seconds) };
+    let number = number(version, seconds);
     let was = if is_nan(seconds) {
         Some(Rule::MongodbNanCollMod)
     } else {
@@ -214,6 +275,9 @@ enum Target {
 
 fn target(collection: &Collection, request: &Request<'_>) -> Result<Target, Ruling<i32>> {
     let missing = || code::INDEX_NOT_FOUND.by(Rule::MongodbChangeTarget);
+    if clustered::is_meant(collection, request.name, request.key) {
+        return Err(clustered::no_index(request.hidden.is_some()));
+    }
     match (request.name, request.key) {
         (Some("_id_"), _) => Ok(Target::Id),
         (Some(name), _) => {
@@ -277,13 +341,8 @@ fn set_seconds(
         return refuse(code::INVALID_OPTIONS, Rule::MongodbChangeStored);
     }
     let old = safe_long(&stored);
-    // The oldest servers compare the values as they are, so that 100.7 is not 100.
-    let differs =
-        if version.collmod_always_answers() { old != new } else { !equal(&stored, asked) };
-    let is_whole = matches!(stored, Bson::Int32(_) | Bson::Int64(_));
-    let is_rewritten = version.collmod_rewrites_invalid() && !nan::is_valid(&stored)
-        || version.seconds_are_stored_as_int32() && !is_whole;
-    if differs || is_rewritten {
+    let differs = differs(version, &stored, asked, new);
+    if differs || is_rewritten(version, &stored) {
         index.spec.0.insert(SECONDS, Bson::Int64(new));
     }
     // An invalid value is reported as 0 where it is repaired.
@@ -295,4 +354,56 @@ fn set_seconds(
         let reply = Reply::Modified { old: differs.then_some(old), new: differs.then_some(new) };
         reply.by(Rule::MongodbChangeSeconds).and(Rule::MongodbChangeAnswerIfDifferent)
     })
+}
+
+/// Are these other seconds than those that are stored?
+fn differs(version: Version, stored: &Bson, asked: &Bson, new: i64) -> bool {
+    // The oldest servers compare the values as they are, so that 100.7 is not 100.
+    if version.collmod_always_answers() { safe_long(stored) != new } else { !equal(stored, asked) }
+}
+
+/// Are these stored seconds written anew, though the number stays the same?
+fn is_rewritten(version: Version, stored: &Bson) -> bool {
+    let is_whole = matches!(stored, Bson::Int32(_) | Bson::Int64(_));
+    version.collmod_rewrites_invalid() && !nan::is_valid(stored)
+        || version.collmod_rewrites_nan() && is_nan(stored)
+        || version.seconds_are_stored_as_int32() && !is_whole
+}
+
+/// A collMod while an index is being built is refused, unless it is found wrong by type before.
+pub fn while_building(version: Version, command: &Document) -> Ruling<Reply> {
+    match parsed(version, command) {
+        Err(refusal)
+            if version.collmod_is_typed()
+                && matches!(refusal.verdict, code::TYPE_MISMATCH | code::UNKNOWN_FIELD) =>
+        {
+            refusal.map(Reply::Error)
+        }
+        _ => Reply::Error(code::BACKGROUND_OPERATION).by(Rule::MongodbChangeBuilding),
+    }
+}
+
+// ---- collMod in the oplog ----------------------------------------------------------------------
+
+/// What the oplog holds of a collMod that was done: of which index, and which seconds. It does so
+/// whether this member had other seconds or not.
+pub fn entry(version: Version, there: &Collection, command: &Document) -> Option<(String, i64)> {
+    let command = parsed(version, command).ok()?;
+    let request = command.index?;
+    let Ok(Target::At(at)) = target(there, &request) else { return None };
+    let seconds = request.seconds.map(|seconds| number(version, seconds))?;
+    Some((there.indexes[at].name().to_owned(), seconds))
+}
+
+/// Takes over seconds from the oplog: a member writes what is new to it.
+pub fn take_over(version: Version, index: &mut Index, seconds: &Bson) {
+    let new = safe_long(seconds);
+    let is_written = index.seconds().is_none_or(|stored| {
+        !is_number(stored)
+            || differs(version, stored, seconds, new)
+            || is_rewritten(version, stored)
+    });
+    if is_written {
+        index.spec.0.insert(SECONDS, Bson::Int64(new));
+    }
 }

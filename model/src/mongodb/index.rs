@@ -4,6 +4,7 @@
 
 use bson::{Bson, Document};
 
+use super::clustered;
 use super::compare::{compare_documents, equal};
 use super::filter;
 use super::nan;
@@ -110,6 +111,12 @@ pub enum Kind {
     Capped,
     /// A stored query.
     View,
+    /// Ordered by its key, without an index on it.
+    Clustered,
+    /// Both.
+    CappedClustered,
+    /// Of measurements, which are kept in buckets.
+    TimeSeries,
 }
 
 /// What a request to make an index comes to.
@@ -148,6 +155,9 @@ pub fn creation(
 
     let mut because = Vec::new();
     if let Some(seconds) = spec.get(SECONDS) {
+        if let Some(refusal) = clustered::no_ttl_index(kind) {
+            return refusal.map(Creation::Refused);
+        }
         let allowed = seconds_allowed(version, &key, seconds, now);
         if let Some(code) = allowed.verdict {
             return Ruling { verdict: Creation::Refused(code), because: allowed.because };

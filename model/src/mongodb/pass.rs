@@ -2,10 +2,17 @@
 //! ---
 //! *Module:* what does one undisturbed pass of the monitor delete, and in which order?
 
+use bson::Document;
+
+use super::bucket::{self, Series};
+use super::clustered;
+use super::date::{self, Dated};
+use super::filter;
 use super::index::{Index, Kind, Method, SECONDS, seconds_allowed};
 use super::life::{self, Verdict};
 use super::number::{is_nan, is_number, safe_long};
-use super::threshold::{Lifetime, lifetime};
+use super::shard;
+use super::threshold::{Expiry, Lifetime, expiry, lifetime};
 use super::version::{CappedTtl, Version};
 use super::visibility::Collection;
 use super::words::{Reply, Skipped, Value, code};
@@ -67,38 +74,193 @@ pub fn usable(version: Version, kind: Kind, index: &Index) -> Ruling<Use> {
     if max { usable.and(Rule::MongodbNanMaxIsNotNever) } else { usable }
 }
 
+/// What a visit is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The collection's own seconds.
+    Own,
+    /// An index, by its place.
+    Index(usize),
+}
+
+/// All that a pass visits in a collection, in order.
+pub fn targets(collection: &Collection) -> Vec<Target> {
+    let own = clustered::has_seconds(collection.kind).then_some(Target::Own);
+    own.into_iter().chain((0..collection.indexes.len()).map(Target::Index)).collect()
+}
+
+impl Target {
+    /// The name that the monitor logs: that of the index. The collection's own seconds have none.
+    pub fn name(self, collection: &Collection) -> &str {
+        match self {
+            Target::Own => "",
+            Target::Index(at) => collection.indexes[at].name(),
+        }
+    }
+
+    /// The target with this name.
+    pub fn named(collection: &Collection, name: &str) -> Option<Target> {
+        targets(collection).into_iter().find(|target| target.name(collection) == name)
+    }
+
+    /// Does the monitor know of it?
+    pub fn is_ttl(self, version: Version, collection: &Collection) -> bool {
+        match self {
+            Target::Own => collection.settings.seconds.is_some(),
+            Target::Index(at) => {
+                usable(version, collection.kind, &collection.indexes[at]).verdict != Use::Nothing
+            }
+        }
+    }
+
+    /// Can a visit use it?
+    pub fn usable(self, version: Version, collection: &Collection) -> Ruling<Use> {
+        if self.is_ttl(version, collection)
+            && let Some(off) = bucket::off(version, collection)
+        {
+            return off;
+        }
+        let span_ms = collection.settings.series.as_ref().map_or(0, Series::span_ms);
+        let usable = match self {
+            Target::Own => clustered::usable(collection),
+            Target::Index(at) => {
+                if collection.building.contains(self.name(collection)) {
+                    return Use::Nothing.by(Rule::MongodbMonitorNotReady);
+                }
+                usable(version, collection.kind, &collection.indexes[at])
+            }
+        };
+        usable.map(|usable| match usable {
+            Use::Lifetime(lifetime_ms) => Use::Lifetime(lifetime_ms.saturating_add(span_ms)),
+            other => other,
+        })
+    }
+
+    /// Is a document that was chosen still expired? Its filter is not asked again, and a cluster
+    /// key does not change.
+    pub fn is_still_expired(
+        self,
+        document: &Document,
+        collection: &Collection,
+        lifetime_ms: i64,
+        now: Millis,
+    ) -> bool {
+        let Target::Index(at) = self else { return true };
+        if collection.kind == Kind::TimeSeries {
+            return true;
+        }
+        let path = collection.indexes[at].path().unwrap_or_default();
+        let dated = date::earliest(document, &path).verdict;
+        dated.is_some_and(|dated| {
+            matches!(expiry(dated.date, lifetime_ms, now).verdict, Expiry::Expired(_))
+        })
+    }
+
+    /// Does it hold a document, as far as its filter goes?
+    pub fn holds(self, version: Version, collection: &Collection, document: &Document) -> bool {
+        let Target::Index(at) = self else { return true };
+        let index = &collection.indexes[at];
+        if collection.kind == Kind::TimeSeries {
+            return bucket::member(version, collection, index, document).verdict;
+        }
+        let filter = index.filter();
+        filter.is_none_or(|filter| filter::member(version, &filter, document).verdict)
+    }
+
+    /// What it makes of a document, once it is known how long dates live.
+    pub fn verdict(
+        self,
+        version: Version,
+        collection: &Collection,
+        document: &Document,
+        lifetime_ms: i64,
+        now: Millis,
+    ) -> Ruling<Verdict> {
+        match (self, collection.kind) {
+            (Target::Own, Kind::TimeSeries) => {
+                bucket::verdict(version, collection, document, lifetime_ms, now)
+            }
+            (Target::Own, _) => clustered::verdict(version, document, lifetime_ms, now),
+            (Target::Index(at), Kind::TimeSeries) => {
+                let index = &collection.indexes[at];
+                bucket::by_index(version, collection, index, document, (lifetime_ms, now))
+            }
+            (Target::Index(at), _) => {
+                let index = &collection.indexes[at];
+                life::by_lifetime(version, index, document, lifetime_ms, now)
+            }
+        }
+    }
+
+    /// What is to be said of a document that it deletes, beside the verdict.
+    fn remarks(self, collection: &Collection, dated: &Dated) -> Vec<Rule> {
+        let is_ttl = |index: &&Index| index.spec.contains_key(SECONDS);
+        let ttl_indexes = collection.indexes.iter().filter(is_ttl).count();
+        let own = usize::from(collection.settings.seconds.is_some());
+        let is_bucket = collection.kind == Kind::TimeSeries;
+        let path = match self {
+            Target::Index(at) if !is_bucket => collection.indexes[at].path(),
+            _ => Some(dated.path.clone()),
+        };
+        let path = path.expect("an index with a lifetime has one path");
+        let mut rules = life::remarks(dated, &path, ttl_indexes + own > 1);
+        rules.extend(bucket::remark(collection));
+        rules
+    }
+}
+
+/// The documents that a visit of `target` would delete at `now`, in order: by date, then by age of
+/// the record.
+pub fn doomed(
+    version: Version,
+    collection: &Collection,
+    target: Target,
+    lifetime_ms: i64,
+    now: Millis,
+) -> Ruling<Vec<(Millis, u64)>> {
+    let mut because = Vec::new();
+    let mut doomed = Vec::new();
+    for (record, document) in &collection.documents {
+        let ruling = target.verdict(version, collection, document, lifetime_ms, now);
+        because.extend(ruling.because);
+        if let Verdict::Expired(_, dated) = ruling.verdict {
+            if let Some(rule) = shard::orphan(version, collection, *record) {
+                because.push(rule);
+                if rule == Rule::MongodbShardOrphans {
+                    continue;
+                }
+            }
+            because.extend(target.remarks(collection, &dated));
+            doomed.push((dated.date, *record));
+        }
+    }
+    doomed.sort();
+    if doomed.len() > 1 {
+        because.push(Rule::MongodbPassOrder);
+    }
+    Ruling::plain(doomed).after(&because)
+}
+
 /// Deletes all that is deletable at `now`: index by index, in each by date, then by age of the
 /// record.
 pub fn pass(version: Version, collection: &mut Collection, now: Millis) -> Ruling<Reply> {
     let mut because = vec![Rule::MongodbLifeClock, Rule::MongodbPassAll];
     let mut deleted = Vec::new();
     let mut skipped = Vec::new();
-    let ttl = collection.indexes.iter().filter(|index| index.spec.contains_key(SECONDS)).count();
-    for index in &collection.indexes {
-        let usable = usable(version, collection.kind, index);
+    for target in targets(collection) {
+        let usable = target.usable(version, collection);
         because.extend(usable.because);
         match usable.verdict {
             Use::Nothing => {}
             Use::Skip(code) => {
-                skipped.push(Skipped { index: index.name().to_owned(), code });
+                let index = target.name(collection).to_owned();
+                skipped.push(Skipped { index, code });
             }
             Use::Lifetime(lifetime_ms) => {
-                let mut doomed = Vec::new();
-                for (record, document) in &collection.documents {
-                    let ruling = life::by_lifetime(version, index, document, lifetime_ms, now);
-                    because.extend(ruling.because);
-                    if let Verdict::Expired(_, dated) = ruling.verdict {
-                        let path = index.path().expect("an index with a lifetime has one path");
-                        because.extend(life::remarks(&dated, &path, ttl > 1));
-                        doomed.push((dated.date, *record));
-                    }
-                }
-                doomed.sort();
-                if doomed.len() > 1 {
-                    because.push(Rule::MongodbPassOrder);
-                }
-                for (_, record) in doomed {
-                    let document = collection.documents.remove(&record).expect("it was just seen");
+                let doomed = doomed(version, collection, target, lifetime_ms, now);
+                because.extend(doomed.because);
+                for (_, record) in doomed.verdict {
+                    let document = collection.delete(record).expect("it was just seen");
                     deleted.push(Value(document["_id"].clone()));
                 }
             }

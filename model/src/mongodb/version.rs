@@ -242,6 +242,80 @@ impl Version {
         self >= v(8, 1, 0)
     }
 
+    // ---- the monitor ---------------------------------------------------------------------------
+
+    /// Does the monitor delete in batches, and work in rounds and sub-passes? (6.1)
+    pub fn deletes_in_batches(self) -> bool {
+        self >= v(6, 1, 0)
+    }
+
+    /// Is the clock read once a pass, and not at each visit? (8.1; not pinned)
+    pub fn clock_is_read_once_a_pass(self) -> bool {
+        self >= v(8, 1, 0)
+    }
+
+    /// Does a member that is not primary go back to sleep at once? (8.1; not pinned)
+    pub fn monitor_asks_for_primary(self) -> bool {
+        self >= v(8, 1, 0)
+    }
+
+    /// Is a pass counted when it begins, and not when it ends? (4.0; 4.2 and 4.4 were not read)
+    pub fn passes_are_counted_first(self) -> bool {
+        self < v(5, 0, 0)
+    }
+
+    /// Does another `ttlMonitorSleepSecs` change the sleep that goes on? (7.0)
+    pub fn sleep_changes_at_once(self) -> bool {
+        self >= v(7, 0, 0)
+    }
+
+    /// Is there `invalidTTLIndexSkips`? (8.1)
+    pub fn invalid_skips_are_counted(self) -> bool {
+        self >= v(8, 1, 0)
+    }
+
+    /// Can writes of users be blocked? (6.0)
+    pub fn user_writes_can_be_blocked(self) -> bool {
+        self >= v(6, 0, 0)
+    }
+
+    /// Are collections told apart by what they are, and not by their names? (5.0)
+    pub fn collections_are_followed(self) -> bool {
+        self >= v(5, 0, 0)
+    }
+
+    /// Are the documents of other shards left alone? (6.0)
+    pub fn orphans_are_left_alone(self) -> bool {
+        self >= v(6, 0, 0)
+    }
+
+    /// Is a visit that meets a stale shard version given up? (5.0)
+    pub fn stale_visits_are_abandoned(self) -> bool {
+        self >= v(5, 0, 0)
+    }
+
+    /// What a member that becomes primary repairs.
+    pub fn step_up_repair(self) -> Repair {
+        if self >= v(7, 3, 0) {
+            Repair::InvalidAndFractions
+        } else if self >= v(7, 0, 0) {
+            Repair::Invalid
+        } else if self.nan_is_repaired() {
+            Repair::Nan
+        } else {
+            Repair::Nothing
+        }
+    }
+
+    /// The feature compatibility versions that can be set: its own and that of the last long-term
+    /// release before.
+    pub fn compatible_with(self) -> [(u16, u16); 2] {
+        let own = (self.major, self.minor);
+        let long_term = [(8, 0), (7, 0), (6, 0), (5, 0), (4, 4), (4, 2), (4, 0)];
+        let last = long_term.into_iter().find(|last| *last < own);
+        [own, last.unwrap_or((3, 6))]
+    }
+
     // ---- collMod -------------------------------------------------------------------------------
 
     /// Is collMod parsed by type, so that a wrong type is TypeMismatch? (5.0)
@@ -275,9 +349,73 @@ impl Version {
         self >= v(7, 0, 0)
     }
 
+    /// Does collMod write where NaN is stored, though NaN reads as the same 0? (SERVER-68477)
+    pub fn collmod_rewrites_nan(self) -> bool {
+        self.nan_is_repaired()
+    }
+
     /// Does collMod answer with both values even where nothing changed? (4.4)
     pub fn collmod_always_answers(self) -> bool {
         self >= v(4, 4, 0)
+    }
+
+    // ---- clustered and time-series collections -------------------------------------------------
+
+    /// Are `clusteredIndex` and `timeseries` options of `create`? (5.0)
+    pub fn create_knows_kinds(self) -> bool {
+        self >= v(5, 0, 0)
+    }
+
+    /// May users make clustered collections? (5.3)
+    pub fn clustered_is_allowed(self) -> bool {
+        self >= v(5, 3, 0)
+    }
+
+    /// Does a visit of a clustered collection begin at 1970, and not at the smallest date? (8.0; 7.1
+    /// to 7.3 were not read)
+    pub fn clustered_begins_at_1970(self) -> bool {
+        self >= v(7, 3, 0)
+    }
+
+    /// Where does a visit of buckets begin? (5.2, not pinned; 8.0)
+    pub fn bucket_start(self) -> BucketStart {
+        if self >= v(7, 3, 0) {
+            BucketStart::Epoch
+        } else if self >= v(5, 2, 0) {
+            BucketStart::Smallest
+        } else {
+            BucketStart::Nowhere
+        }
+    }
+
+    /// What comes of dates that a bucket's `_id` cannot hold? (SERVER-79864: 7.2; that the patches
+    /// for older lines are 7.0.5 and 6.0.13 is not certain. SERVER-97368: 8.0.12, 8.1)
+    pub fn extended_range(self) -> ExtendedRange {
+        let scanned = self >= v(8, 1, 0) || self.is(8, 0) && self.patch >= 12;
+        let patched = self.is(7, 0) && self.patch >= 5 || self.is(6, 0) && self.patch >= 13;
+        if scanned {
+            ExtendedRange::TwoScans
+        } else if self >= v(7, 2, 0) || patched {
+            ExtendedRange::Off
+        } else {
+            ExtendedRange::Wraps
+        }
+    }
+
+    /// May the span of buckets be another than that of a granularity? (6.3)
+    pub fn bucket_span_is_free(self) -> bool {
+        self >= v(6, 3, 0)
+    }
+
+    /// May a time-series collection have a TTL index? (6.3, by the manual; the same switch as for
+    /// spans)
+    pub fn series_may_have_ttl_index(self) -> bool {
+        self >= v(6, 3, 0)
+    }
+
+    /// May measurements be deleted one by one? (7.0)
+    pub fn measurements_can_be_deleted(self) -> bool {
+        self >= v(7, 0, 0)
     }
 
     // ---- listing, arrival ----------------------------------------------------------------------
@@ -304,6 +442,28 @@ impl Version {
     pub fn is_before_5(self) -> bool {
         self < v(5, 0, 0)
     }
+}
+
+/// Where a visit of buckets begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BucketStart {
+    /// It has no beginning.
+    Nowhere,
+    /// At the smallest date, cut to the 32 bits of an `_id`: in November 2017.
+    Smallest,
+    /// At 1970.
+    Epoch,
+}
+
+/// What comes of dates that a bucket's `_id` cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtendedRange {
+    /// They are cut to 32 bits.
+    Wraps,
+    /// Nothing of the collection is deleted.
+    Off,
+    /// Both ends are looked at, and the latest date of each bucket.
+    TwoScans,
 }
 
 /// What a TTL index on a capped collection comes to.
@@ -337,6 +497,19 @@ pub enum CollModRange {
     UntilNow,
     /// From 0 to 2147483647.
     Int32,
+}
+
+/// What a member that becomes primary repairs in its catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing.
+    Nothing,
+    /// NaN becomes 2147483647.
+    Nan,
+    /// Whatever is not valid becomes 2147483647.
+    Invalid,
+    /// That, and what is no integer becomes one.
+    InvalidAndFractions,
 }
 
 /// How listIndexes shows the stored value.

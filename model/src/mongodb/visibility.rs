@@ -2,10 +2,12 @@
 //! ---
 //! *Module:* what is there to be seen, and what stands in the way of a write?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bson::{Bson, Document};
 
+use super::bucket;
+use super::clustered::Settings;
 use super::compare::equal;
 use super::date;
 use super::filter;
@@ -20,16 +22,57 @@ use crate::ruling::{By, Rule, Ruling};
 pub struct Collection {
     /// Which kind it is.
     pub kind: Kind,
-    /// All documents, expired or not.
+    /// What was said of the collection itself.
+    pub settings: Settings,
+    /// All documents, expired or not; of a time-series collection, its buckets.
     pub documents: BTreeMap<u64, Doc>,
     /// All indexes but the one on `_id`.
     pub indexes: Vec<Index>,
+    /// The names of the indexes that are still being built.
+    pub building: BTreeSet<String>,
+    /// The records that belong to another shard.
+    pub orphans: BTreeSet<u64>,
+    /// Is what this shard knows of the collection out of date?
+    pub is_stale: bool,
+    /// Has this process seen dates in it that a bucket's `_id` cannot hold?
+    pub is_extended: bool,
 }
 
 impl Collection {
     /// An empty one.
     pub fn new(kind: Kind) -> Collection {
-        Collection { kind, documents: BTreeMap::new(), indexes: Vec::new() }
+        Collection {
+            kind,
+            settings: Settings::default(),
+            documents: BTreeMap::new(),
+            indexes: Vec::new(),
+            building: BTreeSet::new(),
+            orphans: BTreeSet::new(),
+            is_stale: false,
+            is_extended: false,
+        }
+    }
+
+    /// An empty one of the same kind, and with the same said of it.
+    pub fn like(&self) -> Collection {
+        Collection { settings: self.settings.clone(), ..Collection::new(self.kind) }
+    }
+
+    /// Takes the document with this record out.
+    pub fn delete(&mut self, record: u64) -> Option<Doc> {
+        self.orphans.remove(&record);
+        self.documents.remove(&record)
+    }
+
+    /// Takes the index with this name out.
+    pub fn drop_index(&mut self, name: &str) {
+        self.indexes.retain(|index| index.name() != name);
+        self.building.remove(name);
+    }
+
+    /// The record that the next document gets.
+    pub fn next_record(&self) -> u64 {
+        self.documents.last_key_value().map_or(0, |(last, _)| last + 1)
     }
 
     /// The record of the document with this `_id`.
@@ -41,21 +84,30 @@ impl Collection {
 
 /// All documents there are. Reads do not ask whether they have expired.
 pub fn find(collection: &Collection) -> Ruling<Reply> {
+    if collection.kind == Kind::TimeSeries {
+        return bucket::find(collection);
+    }
     let ids = collection.documents.values().map(|document| Value(document["_id"].clone()));
     Reply::Found(ids.collect()).by(Rule::MongodbVisibilityUntilPass)
 }
 
 /// Puts a document in, under a new record.
 pub fn insert(version: Version, collection: &mut Collection, document: &Doc) -> Ruling<Reply> {
+    if collection.kind == Kind::TimeSeries {
+        return bucket::insert(collection, document);
+    }
     if collection.record(&document["_id"]).is_some() {
         return Reply::Error(code::DUPLICATE_KEY).by(Rule::MongodbVisibilityIdTaken);
     }
-    let record = collection.documents.last_key_value().map_or(0, |(last, _)| last + 1);
+    let record = collection.next_record();
     put(version, collection, record, document).unwrap_or(Ruling::plain(Reply::Ok))
 }
 
 /// Puts a document in the place of the one with its `_id`.
 pub fn replace(version: Version, collection: &mut Collection, document: &Doc) -> Ruling<Reply> {
+    if collection.kind == Kind::TimeSeries {
+        return bucket::replace();
+    }
     match collection.record(&document["_id"]) {
         None => Ruling::plain(Reply::Matched(0)),
         Some(record) => put(version, collection, record, document)
@@ -64,8 +116,12 @@ pub fn replace(version: Version, collection: &mut Collection, document: &Doc) ->
 }
 
 /// Deletes the document with this `_id`.
-pub fn remove(collection: &mut Collection, id: &Bson) -> Ruling<Reply> {
-    let removed = collection.record(id).and_then(|record| collection.documents.remove(&record));
+pub fn remove(version: Version, collection: &mut Collection, id: &Bson) -> Ruling<Reply> {
+    if collection.kind == Kind::TimeSeries {
+        return bucket::remove(version, collection, id);
+    }
+    let record = collection.record(id);
+    let removed = record.and_then(|record| collection.delete(record));
     Ruling::plain(Reply::Matched(u64::from(removed.is_some())))
 }
 
@@ -89,6 +145,10 @@ fn put(
 
 /// Why `index` cannot be built over these documents, if so.
 pub fn build(version: Version, index: &Index, collection: &Collection) -> Option<Ruling<i32>> {
+    // Every bucket has a time, and no index over buckets is unique.
+    if collection.kind == Kind::TimeSeries {
+        return None;
+    }
     let documents: Vec<&Document> = collection.documents.values().map(|doc| &doc.0).collect();
     let mut clashes = documents
         .iter()

@@ -1,15 +1,21 @@
 //! How MongoDB is configured, asked and answered here: the words, none of the rules.
 //!
-//! One script talks to one collection of one server. Background work is a word too: [`Op::Pass`].
-
-use std::fmt;
-use std::hash::{Hash, Hasher};
-use std::ops::Deref;
-
-use bson::{Bson, Document};
+//! A script begins with one server on which there is nothing. What is said without more is said to
+//! the primary, of one collection; [`Op::At`] says it to another member, or of another collection.
+//! Background work is a word too: [`Op::Pass`] is one undisturbed pass, [`Op::Wake`] a whole turn of
+//! the monitor, and [`Op::Tick`] one step of it.
 
 use crate::engine::Vocabulary;
 use crate::mongodb::version::Version;
+
+mod bytes;
+mod deployment;
+
+pub use bytes::{Doc, Value};
+pub use deployment::{
+    Cost, Counters, Did, Ended, Entry, EntryKind, Event, Guard, Health, Place, Ticked, Visited,
+    Woke,
+};
 
 /// The name of the system, as a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +25,14 @@ impl Vocabulary for MongoDb {
     type Config = Config;
     type Op = Op;
     type Reply = Reply;
+
+    /// Replies are equal, but that the collections of a round may be visited in any order.
+    fn admits(expected: &Reply, actual: &Reply) -> bool {
+        match (expected, actual) {
+            (Reply::Woke(expected), Reply::Woke(actual)) => expected.admits(actual),
+            (expected, actual) => expected == actual,
+        }
+    }
 }
 
 /// How the server is set up.
@@ -47,7 +61,8 @@ pub enum Op {
     },
     /// `dropIndexes` of the index with this name.
     DropIndex(String),
-    /// `collMod`, without the collection's name: `{ index: { name | keyPattern, … } }`.
+    /// `collMod`, without the collection's name: `{ index: { name | keyPattern, … } }`, or of the
+    /// collection itself: `{ expireAfterSeconds: 60 | "off" }`, `{ timeseries: { granularity } }`.
     CollMod(Doc),
     /// Inserts one document. It brings its `_id`.
     Insert(Doc),
@@ -55,12 +70,75 @@ pub enum Op {
     Replace(Doc),
     /// Deletes the document with this `_id`.
     Remove(Value),
-    /// One pass of the TTL monitor, undisturbed.
+    /// One pass of the TTL monitor over this collection, undisturbed and in an instant. It asks
+    /// neither whether it is time nor whether the monitor may run.
     Pass,
     /// All documents there are, by `_id`, in the order in which they came.
     Find,
     /// `listIndexes`, without the `_id` index.
     ListIndexes,
+    /// Drops the collection.
+    DropCollection,
+    /// `renameCollection`: gives the collection this name; what has it is dropped.
+    RenameCollection(String),
+    /// Begins to build an index, as createIndexes does; until [`Op::FinishBuild`] it is not ready.
+    StartBuild(Doc),
+    /// The build of the index with this name is finished.
+    FinishBuild(String),
+    /// A chunk moves away, and leaves the document with this `_id` behind as an orphan.
+    Orphan(Value),
+    /// What this shard knows of the collection is out of date, until a visit has met it.
+    StaleShardVersion,
+
+    /// The operation, said to another member or of another collection.
+    At(Place, Box<Op>),
+    /// The monitor of this member does its next step. The time between two steps is the time that
+    /// the first of them took.
+    Tick,
+    /// The monitor wakes up, does a pass to its end if it may, and goes to sleep. Its work takes
+    /// time, by which the clock goes on from the instant of this operation.
+    Wake(Cost),
+    /// `killOp` of what the monitor is doing.
+    Kill,
+    /// `setParameter`.
+    SetParameter {
+        /// The name: `ttlMonitorSleepSecs`.
+        name: String,
+        /// The value.
+        value: Value,
+    },
+    /// `fsyncLock` (`true`) or `fsyncUnlock`.
+    FsyncLock(bool),
+    /// `setUserWriteBlockMode`, for all databases of users.
+    BlockUserWrites(bool),
+    /// `serverStatus().metrics.ttl`.
+    Counters,
+
+    /// A new member joins the replica set by initial sync from the primary. A server alone becomes
+    /// the primary of a set of two.
+    Join(Version),
+    /// The member takes over so many further entries of the primary's oplog, after it has rolled
+    /// back what the primary does not have.
+    Apply(u32),
+    /// The primary steps down; there is none until somebody steps up.
+    StepDown,
+    /// The member is elected. Who may win an election is the script's affair.
+    StepUp,
+    /// The member becomes RECOVERING (`true`), or a secondary again.
+    Recovering(bool),
+    /// The process ends and starts again, with these binaries and the files that are there.
+    Restart {
+        /// What it runs then.
+        version: Version,
+        /// Alone and not as a member, although the files say that it is one.
+        maintenance: bool,
+    },
+    /// `setFeatureCompatibilityVersion`, as major and minor number.
+    SetFcv(u16, u16),
+    /// The entries of the primary's oplog which not all members have yet.
+    Oplog,
+    /// What a change stream over the collection tells of these entries.
+    Events,
 }
 
 /// What `create` is asked for.
@@ -74,6 +152,10 @@ pub enum CollectionOptions {
     View,
     /// An ordinary collection with `expireAfterSeconds`, which only other kinds may have.
     WithSeconds(Value),
+    /// A collection with these options, as the user gives them: `{ clusteredIndex: { key, unique,
+    /// name }, timeseries: { timeField, metaField, granularity, … }, expireAfterSeconds, capped,
+    /// size, max }`. A document that is inserted into a time-series collection is a measurement.
+    With(Doc),
 }
 
 /// The way in which an index, or a whole data set, came to a server.
@@ -129,7 +211,9 @@ pub enum Reply {
     },
     /// What a pass did.
     Passed {
-        /// The `_id`s of the deleted documents in the order of deletion.
+        /// The `_id`s of the deleted documents in the order of deletion. Of a time-series collection
+        /// these are buckets, each as `{ min, meta }`: the time in its `_id` and the value that its
+        /// measurements share, if they have one; what would be the same otherwise has a number `n`.
         deleted: Vec<Value>,
         /// The indexes that it did not use although they have `expireAfterSeconds`.
         skipped: Vec<Skipped>,
@@ -138,6 +222,23 @@ pub enum Reply {
     Found(Vec<Value>),
     /// The indexes, in the order in which they were made.
     Indexes(Vec<Listed>),
+    /// What the monitor did in a step.
+    Ticked(Ticked),
+    /// What the monitor did in a turn.
+    Woke(Woke),
+    /// What is counted.
+    Counters(Counters),
+    /// What a member took over.
+    Applied {
+        /// How many entries.
+        entries: u32,
+        /// How many of its own it rolled back before.
+        rolled_back: u32,
+    },
+    /// Entries of the oplog, oldest first.
+    Entries(Vec<Entry>),
+    /// Events of a change stream, oldest first.
+    Events(Vec<Event>),
 }
 
 /// An index that a pass could not use.
@@ -163,16 +264,22 @@ pub struct Listed {
 pub mod code {
     /// BadValue.
     pub const BAD_VALUE: i32 = 2;
+    /// HostUnreachable.
+    pub const HOST_UNREACHABLE: i32 = 6;
     /// FailedToParse.
     pub const FAILED_TO_PARSE: i32 = 9;
     /// TypeMismatch.
     pub const TYPE_MISMATCH: i32 = 14;
+    /// IllegalOperation.
+    pub const ILLEGAL_OPERATION: i32 = 20;
     /// NamespaceNotFound.
     pub const NAMESPACE_NOT_FOUND: i32 = 26;
     /// IndexNotFound.
     pub const INDEX_NOT_FOUND: i32 = 27;
     /// NamespaceExists.
     pub const NAMESPACE_EXISTS: i32 = 48;
+    /// CommandNotFound.
+    pub const COMMAND_NOT_FOUND: i32 = 59;
     /// CannotCreateIndex.
     pub const CANNOT_CREATE_INDEX: i32 = 67;
     /// InvalidOptions.
@@ -181,6 +288,18 @@ pub mod code {
     pub const INDEX_OPTIONS_CONFLICT: i32 = 85;
     /// IndexKeySpecsConflict.
     pub const INDEX_KEY_SPECS_CONFLICT: i32 = 86;
+    /// BackgroundOperationInProgressForNamespace.
+    pub const BACKGROUND_OPERATION: i32 = 12587;
+    /// NotPrimaryOrSecondary.
+    pub const NOT_PRIMARY_OR_SECONDARY: i32 = 13436;
+    /// NotWritablePrimary.
+    pub const NOT_WRITABLE_PRIMARY: i32 = 10107;
+    /// NotSecondary.
+    pub const NOT_SECONDARY: i32 = 95;
+    /// CannotDowngrade.
+    pub const CANNOT_DOWNGRADE: i32 = 332;
+    /// UserWritesBlocked.
+    pub const USER_WRITES_BLOCKED: i32 = 371;
     /// DurationOverflow.
     pub const DURATION_OVERFLOW: i32 = 159;
     /// CommandNotSupportedOnView.
@@ -195,126 +314,36 @@ pub mod code {
     pub const DUPLICATE_KEY: i32 = 11000;
     /// An index path that is a position of an array and a field of its elements at once.
     pub const AMBIGUOUS_FIELD_IN_ARRAY: i32 = 16746;
+    /// A field that a command must have is missing.
+    pub const MISSING_FIELD: i32 = 40414;
+    /// A number in a command lies outside its range.
+    pub const OUT_OF_RANGE: i32 = 51024;
+    /// `bucketMaxSpanSeconds` is not that of the granularity, where it has to be.
+    pub const SPAN_IS_FIXED: i32 = 5_510_500;
+    /// A cluster key that is not unique.
+    pub const CLUSTERED_UNIQUE: i32 = 5_979_700;
+    /// `clusteredIndex: true`, which only collections of the server's own may say.
+    pub const CLUSTERED_LEGACY: i32 = 5_979_703;
+    /// The cluster key cannot be dropped.
+    pub const CLUSTERED_DROP: i32 = 5_979_800;
+    /// The cluster key cannot be hidden.
+    pub const CLUSTERED_HIDDEN: i32 = 6_011_800;
+    /// A clustered collection with `size`.
+    pub const CLUSTERED_SIZE: i32 = 6_049_200;
+    /// A capped clustered collection without `expireAfterSeconds`.
+    pub const CLUSTERED_CAPPED: i32 = 6_049_201;
+    /// A TTL index on a capped clustered collection.
+    pub const CLUSTERED_CAPPED_TTL: i32 = 6_049_202;
+    /// A clustered collection with `max`.
+    pub const CLUSTERED_MAX: i32 = 6_049_204;
     /// An unknown field in a command that is parsed strictly.
     pub const UNKNOWN_FIELD: i32 = 40415;
     /// The assertion that ends a server which cannot rebuild an index entry after collMod.
     pub const FATAL_AT_REBUILD: i32 = 28782;
     /// The assertion that ends an initial sync which is told of a NaN.
     pub const FATAL_AT_SYNC: i32 = 40088;
+    /// The assertion that ends a member which is told by the oplog to make an index with NaN.
+    pub const FATAL_AT_APPLY: i32 = 34437;
     /// The assertion that ends a server which finds a NaN at startup.
     pub const FATAL_AT_STARTUP: i32 = 6852202;
-}
-
-// ---- documents and values that are equal only if they are the same -----------------------------
-
-/// A document. Two are equal if they are the same byte for byte, the order of fields included.
-#[derive(Clone, Debug, Default)]
-pub struct Doc(pub Document);
-
-/// A value. Two are equal if they are the same byte for byte: NaN equals itself, 1 is not 1.0.
-#[derive(Clone, Debug)]
-pub struct Value(pub Bson);
-
-impl Deref for Doc {
-    type Target = Document;
-    fn deref(&self) -> &Document {
-        &self.0
-    }
-}
-
-impl Deref for Value {
-    type Target = Bson;
-    fn deref(&self) -> &Bson {
-        &self.0
-    }
-}
-
-impl PartialEq for Doc {
-    fn eq(&self, other: &Doc) -> bool {
-        same_document(&self.0, &other.0)
-    }
-}
-impl Eq for Doc {}
-impl Hash for Doc {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        hash_document(&self.0, state);
-    }
-}
-
-impl PartialEq for Value {
-    fn eq(&self, other: &Value) -> bool {
-        same(&self.0, &other.0)
-    }
-}
-impl Eq for Value {}
-impl Hash for Value {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        hash_value(&self.0, state);
-    }
-}
-
-impl<T: Into<Bson>> From<T> for Value {
-    fn from(value: T) -> Value {
-        Value(value.into())
-    }
-}
-
-impl From<Document> for Doc {
-    fn from(document: Document) -> Doc {
-        Doc(document)
-    }
-}
-
-impl fmt::Display for Doc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
-fn same_document(a: &Document, b: &Document) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|((m, x), (n, y))| m == n && same(x, y))
-}
-
-/// Are these the same bytes?
-fn same(a: &Bson, b: &Bson) -> bool {
-    match (a, b) {
-        (Bson::Double(a), Bson::Double(b)) => a.to_bits() == b.to_bits(),
-        (Bson::Document(a), Bson::Document(b)) => same_document(a, b),
-        (Bson::Array(a), Bson::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Bson::JavaScriptCodeWithScope(a), Bson::JavaScriptCodeWithScope(b)) => {
-            a.code == b.code && same_document(&a.scope, &b.scope)
-        }
-        (a, b) => a == b,
-    }
-}
-
-fn hash_document<H: Hasher>(document: &Document, state: &mut H) {
-    document.len().hash(state);
-    for (name, value) in document {
-        name.hash(state);
-        hash_value(value, state);
-    }
-}
-
-/// The crate's own hash leaves out the type and the order of fields; a checker would take many
-/// states for one.
-fn hash_value<H: Hasher>(value: &Bson, state: &mut H) {
-    (value.element_type() as u8).hash(state);
-    match value {
-        Bson::Double(double) => double.to_bits().hash(state),
-        Bson::Document(document) => hash_document(document, state),
-        Bson::Array(array) => {
-            array.len().hash(state);
-            array.iter().for_each(|element| hash_value(element, state));
-        }
-        other => other.hash(state),
-    }
 }
