@@ -3,20 +3,31 @@
 
 use std::fmt;
 use std::hint::black_box;
+use std::ops::Range;
 
 use ttlspec_model::mongodb::{Reply, Version, Via, code};
 use ttlspec_model::time::Millis;
 
 use super::arrival::arrival;
+use super::buckets::{self, Buckets, Changed, Due, Stored, measurements, refusal};
 use super::bytes::{Unfit, Value, check, elements};
-use super::change::{Catalog, coll_mod};
+use super::change::{Catalog, coll_mod, while_building};
 use super::creation::{Creation, creation};
 use super::key_extractor::NoKeys;
+use super::lifetimes::Lifetimes;
+use super::options::{Own, create};
 use super::order::equal;
+use super::slot_set::SlotSet;
 use super::slot_table::SlotTable;
 use super::store::{Full, Slot, Store};
 use super::ttl_index::{Clash, Kind, TtlIndex, Visit, short_hash};
 use crate::calendar::Entry;
+
+mod unchecked;
+mod visiting;
+
+pub(super) use unchecked::{is_nan, kept_id};
+pub(super) use visiting::{Batch, Cursor, Former, Target};
 
 /// One collection of one server.
 ///
@@ -27,14 +38,25 @@ use crate::calendar::Entry;
 pub struct Collection {
     version: Version,
     kind: Kind,
+    own: Own,
     store: Store,
     /// The slots by the hashes of their `_id`s.
     ids: SlotTable,
     indexes: Vec<TtlIndex>,
+    /// The dates among the keys of a clustered collection, as far as they can expire.
+    keys: Lifetimes,
+    /// The documents of a time-series collection, which has no others.
+    buckets: Buckets,
+    /// The documents that belong to another shard.
+    orphans: SlotSet,
+    /// Is what this shard knows of the collection out of date?
+    is_stale: bool,
     /// The least dates of a document on its way in, by index.
     least: Vec<Option<i64>>,
     /// What a pass is about to delete.
     batch: Vec<Entry>,
+    /// What was due in a pass and stays.
+    spared: Vec<Entry>,
 }
 
 /// How many documents are fetched into the caches before they are deleted.
@@ -92,8 +114,12 @@ impl From<Clash> for Refusal {
 pub struct Deleted<'a> {
     /// Where it was.
     pub slot: Slot,
+    /// When it came, as a number.
+    pub record: u64,
     /// Its bytes.
     pub document: &'a [u8],
+    /// Did it belong to another shard?
+    pub is_orphan: bool,
 }
 
 impl<'a> Deleted<'a> {
@@ -109,15 +135,40 @@ impl Collection {
         Collection {
             version,
             kind,
+            own: Own::default(),
+            keys: Lifetimes::default(),
+            buckets: Buckets::default(),
             store: Store::default(),
             ids: SlotTable::default(),
             indexes: Vec::new(),
+            orphans: SlotSet::default(),
+            is_stale: false,
             least: Vec::new(),
             batch: Vec::new(),
+            spared: Vec::new(),
         }
     }
 
-    /// How many documents there are, expired or not.
+    /// What `create` makes with these options, which are a raw document, at `now`.
+    ///
+    /// # Errors
+    /// The error code. One that is there already stands in the way of another.
+    pub fn with(
+        version: Version,
+        exists: bool,
+        options: &[u8],
+        now: Millis,
+    ) -> Result<Collection, i32> {
+        let (kind, own) = create(version, exists, options, now.0)?;
+        Ok(Collection { own, ..Collection::new(version, kind) })
+    }
+
+    /// Which kind it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How many documents there are, expired or not. Measurements are not counted, buckets are.
     pub fn len(&self) -> usize {
         self.store.len()
     }
@@ -127,14 +178,70 @@ impl Collection {
         self.store.is_empty()
     }
 
-    /// The `_id`s in the order in which the documents came.
+    /// The `_id`s in the order in which the documents came, or of all measurements.
     pub fn ids(&self) -> impl Iterator<Item = Value<'_>> {
-        self.store.in_order().into_iter().map(|slot| id_of(self.store.document(slot)))
+        let is_series = self.is_series();
+        let documents = self.store.in_order().into_iter().map(|slot| self.store.document(slot));
+        documents.flat_map(move |document| {
+            let own = (!is_series).then(|| id_of(document));
+            let measured = is_series.then(|| measurements(document).map(buckets::id_of));
+            own.into_iter().chain(measured.into_iter().flatten())
+        })
     }
 
     /// The indexes, without the one on `_id`, in the order in which they were made.
     pub fn indexes(&self) -> &[TtlIndex] {
         &self.indexes
+    }
+
+    // ---- measurements --------------------------------------------------------------------------
+
+    /// Is it a time-series collection?
+    pub(super) fn is_series(&self) -> bool {
+        self.kind == Kind::TimeSeries
+    }
+
+    /// The bucket that takes a measurement, as it is to be stored then.
+    pub(super) fn taking(&self, measurement: &[u8]) -> Result<Stored, i32> {
+        let form = self.own.form.as_ref().ok_or(code::INVALID_OPTIONS)?;
+        self.buckets.taking(form, &self.store, measurement)
+    }
+
+    /// What becomes of buckets when the measurements with this `_id` go, and how many these are.
+    pub(super) fn without(&self, id: Value<'_>) -> Result<(u64, Vec<Changed>), i32> {
+        match &self.own.form {
+            Some(form) if self.version.measurements_can_be_deleted() => {
+                Ok(Buckets::without(form, &self.store, id))
+            }
+            _ => Err(code::INVALID_OPTIONS),
+        }
+    }
+
+    /// The buckets that are due, in the order of deletion.
+    fn due_buckets(&self, target: Target, threshold_ms: i64) -> Vec<Due> {
+        let Some(form) = &self.own.form else { return Vec::new() };
+        let Collection { buckets, store, version, .. } = self;
+        match target {
+            None => buckets.due(*version, form, store, threshold_ms),
+            Some(at) => buckets.due_by_index(form, &self.indexes[at], store, threshold_ms),
+        }
+    }
+
+    /// One pass over buckets.
+    fn pass_buckets(&mut self, now: Millis, deleted: &mut impl FnMut(Deleted<'_>)) {
+        for target in std::iter::once(None).chain((0..self.indexes.len()).map(Some)) {
+            let Visit::Expire(lifetime_ms) = self.usable(target) else { continue };
+            for Due { record, slot, .. } in
+                self.due_buckets(target, now.minus_millis(lifetime_ms).0)
+            {
+                let is_orphan = self.orphans.has(slot);
+                if !(is_orphan && self.version.orphans_are_left_alone()) {
+                    let document = self.store.document(slot);
+                    deleted(Deleted { slot, record, document, is_orphan });
+                    self.delete(slot);
+                }
+            }
+        }
     }
 
     // ---- documents -----------------------------------------------------------------------------
@@ -157,7 +264,29 @@ impl Collection {
         for (index, least) in self.indexes.iter_mut().zip(&self.least) {
             index.admit(slot, document, *least);
         }
+        self.admit_key(slot);
         Ok(slot)
+    }
+
+    /// Keeps the date of a cluster key, or the place of a bucket.
+    #[inline]
+    fn admit_key(&mut self, slot: Slot) {
+        if self.is_series() {
+            self.buckets.admit(slot, self.store.record(slot), self.store.document(slot));
+        }
+        if self.own.cluster_key.is_some() {
+            // Where a visit begins at 1970, what is earlier has no end.
+            let begins_at_1970 = self.version.clustered_begins_at_1970();
+            let date = id_of(self.store.document(slot)).date();
+            self.keys.set(slot, date.filter(|date| *date >= 0 || !begins_at_1970));
+        }
+    }
+
+    fn gather_keys(&mut self) {
+        self.keys = Lifetimes::default();
+        if self.own.cluster_key.is_some() {
+            self.store.in_order().into_iter().for_each(|slot| self.admit_key(slot));
+        }
     }
 
     /// Puts a document in the place of the one with its `_id`. `None`: there is none.
@@ -198,7 +327,8 @@ impl Collection {
     fn writable(&self) -> Result<(), Refusal> {
         match self.kind {
             Kind::View => Err(Refusal::Code(code::NOT_SUPPORTED_ON_VIEW)),
-            Kind::Plain | Kind::Capped => Ok(()),
+            Kind::TimeSeries => Err(Refusal::Code(code::INVALID_OPTIONS)),
+            Kind::Plain | Kind::Capped | Kind::Clustered | Kind::CappedClustered => Ok(()),
         }
     }
 
@@ -216,9 +346,17 @@ impl Collection {
     }
 
     fn delete(&mut self, slot: Slot) {
-        for index in &mut self.indexes {
+        let is_series = self.is_series();
+        for index in self.indexes.iter_mut().filter(|_| !is_series) {
             index.evict(slot, self.store.document(slot));
         }
+        if self.own.cluster_key.is_some() {
+            self.keys.set(slot, None);
+        }
+        if self.is_series() {
+            self.buckets.evict(self.store.record(slot), self.store.document(slot));
+        }
+        self.orphans.unmark(slot);
         self.ids.remove(self.store.hash(slot), slot);
         self.store.remove(slot);
     }
@@ -229,27 +367,44 @@ impl Collection {
     /// date, then by age. Answers how many.
     pub fn pass(&mut self, now: Millis, deleted: &mut impl FnMut(Deleted<'_>)) -> usize {
         let before = self.store.len();
+        if self.is_series() {
+            self.pass_buckets(now, deleted);
+            return before - self.store.len();
+        }
         let mut batch = std::mem::take(&mut self.batch);
+        if let Some(seconds) = self.own.seconds {
+            let lifetime_ms = seconds.saturating_mul(1_000);
+            self.visit(None, now.minus_millis(lifetime_ms).0, &mut batch, deleted);
+        }
         for at in 0..self.indexes.len() {
-            if let Visit::Expire(lifetime_ms) = self.indexes[at].visit() {
-                self.visit(at, now.minus_millis(lifetime_ms).0, &mut batch, deleted);
+            if let Visit::Expire(lifetime_ms) = self.indexes[at].usable() {
+                self.visit(Some(at), now.minus_millis(lifetime_ms).0, &mut batch, deleted);
             }
         }
         self.batch = batch;
         before - self.store.len()
     }
 
-    /// Deletes what has a date at or before the threshold in the index at this place.
+    /// The dates by which a visit goes: those of the index at this place, or of the keys.
+    fn lifetimes(&mut self, at: Option<usize>) -> Option<&mut Lifetimes> {
+        match at {
+            Some(at) => self.indexes[at].lifetimes(),
+            None => Some(&mut self.keys),
+        }
+    }
+
+    /// Deletes what has a date at or before the threshold in the index at this place, or among the
+    /// keys.
     fn visit(
         &mut self,
-        at: usize,
+        at: Option<usize>,
         threshold_ms: i64,
         batch: &mut Vec<Entry>,
         deleted: &mut impl FnMut(Deleted<'_>),
     ) {
         let mut is_more = true;
         while is_more {
-            let Some(lifetimes) = self.indexes[at].lifetimes() else { return };
+            let Some(lifetimes) = self.lifetimes(at) else { return };
             is_more = lifetimes.due(threshold_ms, batch);
             // The next batch may go on with the last date, whose order is not known before.
             let known = match batch.last() {
@@ -265,6 +420,16 @@ impl Collection {
             }
             batch.drain(..known);
         }
+        self.give_back(at);
+    }
+
+    /// Gives back what was due and stays.
+    fn give_back(&mut self, at: Option<usize>) {
+        let mut spared = std::mem::take(&mut self.spared);
+        if let Some(lifetimes) = self.lifetimes(at) {
+            spared.drain(..).for_each(|entry| lifetimes.keep(entry));
+        }
+        self.spared = spared;
     }
 
     /// Touches all that a deletion will read, so that the caches fetch it for many documents at
@@ -288,12 +453,19 @@ impl Collection {
     }
 
     #[inline]
-    fn delete_due(&mut self, at: usize, due: Entry, deleted: &mut impl FnMut(Deleted<'_>)) {
+    fn delete_due(&mut self, at: Option<usize>, due: Entry, deleted: &mut impl FnMut(Deleted<'_>)) {
         // An entry that stands there twice is no longer current the second time.
-        if self.indexes[at].lifetimes().is_some_and(|lifetimes| lifetimes.has(due)) {
-            deleted(Deleted { slot: due.slot, document: self.store.document(due.slot) });
+        if self.lifetimes(at).is_some_and(|lifetimes| lifetimes.has(due)) {
+            let is_orphan = !self.orphans.is_empty() && self.orphans.has(due.slot);
+            if is_orphan && self.version.orphans_are_left_alone() {
+                self.spared.push(due);
+                return;
+            }
+            let (slot, record) = (due.slot, self.store.record(due.slot));
+            let document = self.store.document(slot);
+            deleted(Deleted { slot, record, document, is_orphan });
             self.delete(due.slot);
-            if let Some(lifetimes) = self.indexes[at].lifetimes() {
+            if let Some(lifetimes) = self.lifetimes(at) {
                 lifetimes.done();
             }
         }
@@ -302,7 +474,8 @@ impl Collection {
     /// The indexes that a pass cannot use although they have `expireAfterSeconds`, each with the
     /// log line or the error code.
     pub fn skipped(&self) -> impl Iterator<Item = (&str, i32)> {
-        self.indexes.iter().filter_map(|index| match index.visit() {
+        let is_off = self.is_series() && self.buckets.is_off(self.version);
+        self.indexes.iter().filter(move |_| !is_off).filter_map(|index| match index.usable() {
             Visit::Skip(code) => Some((index.name(), code)),
             Visit::Pass | Visit::Expire(_) => None,
         })
@@ -312,6 +485,9 @@ impl Collection {
 
     /// `createIndexes` with one specification.
     pub fn create_index(&mut self, spec: &[u8], now: Millis) -> Reply {
+        if let Err(code) = self.refuses(spec) {
+            return Reply::Error(code);
+        }
         match creation(self.version, self.kind, &self.indexes, spec, now.0) {
             Ok(creation) => self.add(creation),
             Err(code) => Reply::Error(code),
@@ -320,15 +496,28 @@ impl Collection {
 
     /// An index comes into the catalog another way, from a server of version `from`.
     pub fn take_over(&mut self, spec: &[u8], via: Via, from: Version, now: Millis) -> Reply {
+        if matches!(via, Via::Created | Via::Restored)
+            && let Err(code) = self.refuses(spec)
+        {
+            return Reply::Error(code);
+        }
         match arrival(self.version, self.kind, &self.indexes, spec, (via, from), now.0) {
             Ok(creation) => self.add(creation),
             Err(reply) => reply,
         }
     }
 
+    /// Does a time-series collection refuse this specification?
+    fn refuses(&self, spec: &[u8]) -> Result<(), i32> {
+        let form = self.own.form.as_ref();
+        form.map_or(Ok(()), |form| refusal(self.version, form, spec))
+    }
+
     fn add(&mut self, creation: Creation) -> Reply {
         let Creation::Made(mut index) = creation else { return Reply::Ok };
-        for slot in self.store.in_order() {
+        // What an index would say of buckets is found where they are.
+        let slots = if self.is_series() { Vec::new() } else { self.store.in_order() };
+        for slot in slots {
             let document = self.store.document(slot);
             match index.examine(&self.store, document, None).map_err(Refusal::from) {
                 Ok(least) => index.admit(slot, document, least),
@@ -344,25 +533,34 @@ impl Collection {
 
     /// `dropIndexes` of the index with this name; `*` means all.
     pub fn drop_index(&mut self, name: &str) -> Reply {
-        if name == "_id_" {
-            return Reply::Error(code::INVALID_OPTIONS);
-        }
-        if name == "*" {
-            self.indexes.clear();
-            return Reply::Ok;
-        }
-        match self.indexes.iter().position(|index| index.name() == name) {
-            None => Reply::Error(code::INDEX_NOT_FOUND),
-            Some(at) => {
-                self.indexes.remove(at);
+        match self.droppable(name) {
+            Err(code) => Reply::Error(code),
+            Ok(places) => {
+                self.indexes.drain(places);
                 Reply::Ok
             }
         }
     }
 
+    /// The places of the indexes that this name means, where they may be dropped.
+    pub(super) fn droppable(&self, name: &str) -> Result<Range<usize>, i32> {
+        if self.own.cluster_key.as_deref() == Some(name.as_bytes()) {
+            return Err(code::CLUSTERED_DROP);
+        }
+        match name {
+            "_id_" => Err(code::INVALID_OPTIONS),
+            "*" => Ok(0..self.indexes.len()),
+            name => self.index(name).map(|at| at..at + 1).ok_or(code::INDEX_NOT_FOUND),
+        }
+    }
+
     /// `collMod`, without the collection's name.
     pub fn coll_mod(&mut self, command: &[u8], now: Millis) -> Reply {
-        let catalog = Catalog { kind: self.kind, store: &self.store, indexes: &mut self.indexes };
+        if self.indexes.iter().any(TtlIndex::is_building) {
+            return while_building(self.version, command);
+        }
+        let Collection { kind, store, indexes, own, .. } = self;
+        let catalog = Catalog { kind: *kind, store, indexes, own };
         coll_mod(self.version, Some(catalog), command, now.0).unwrap_or_else(|refusal| refusal)
     }
 }

@@ -39,6 +39,9 @@ pub(super) fn creation(
     if name == b"_id_" || name == b"*" {
         return Err(code::BAD_VALUE);
     }
+    if spec.seconds.is_some() && kind == Kind::CappedClustered {
+        return Err(code::CLUSTERED_CAPPED_TTL);
+    }
     if let Some(seconds) = spec.seconds
         && !seconds_are_allowed(version, count(key), seconds, now_ms)
     {

@@ -3,7 +3,8 @@
 //! The dates stand in a flat array by slot, which is the truth. The calendar is told of each date
 //! once and never of a change: what it hands over counts only if the array still says so.
 
-use super::store::Slot;
+use super::ahead::{Ahead, Due};
+use super::store::{Slot, Store};
 use crate::calendar::{Calendar, Entry};
 
 /// The least dates of the documents of one index.
@@ -11,6 +12,8 @@ use crate::calendar::{Calendar, Entry};
 pub(super) struct Lifetimes {
     dates: Dates,
     calendar: Calendar,
+    /// What a visit has taken out of the calendar; `None` as long as there was none.
+    ahead: Option<Box<Ahead>>,
 }
 
 /// How many candidates a batch takes from the calendar.
@@ -27,7 +30,13 @@ impl Lifetimes {
         self.dates.set(slot, least);
         self.calendar.note_stale(usize::from(old.is_some()));
         if let Some(date_ms) = least {
-            self.calendar.insert(slot, date_ms);
+            let is_taken = match &mut self.ahead {
+                Some(ahead) => ahead.takes(Entry { date_ms, slot }),
+                None => false,
+            };
+            if !is_taken {
+                self.calendar.insert(slot, date_ms);
+            }
         }
         // More has changed since the last compaction than there is to look at in this one.
         if self.calendar.wants_compaction() {
@@ -45,6 +54,7 @@ impl Lifetimes {
     /// document may stand there twice. Are there more? The calendar forgets them: whoever asks
     /// deletes them.
     pub(super) fn due(&mut self, threshold_ms: i64, batch: &mut Vec<Entry>) -> bool {
+        self.end_visit();
         let before = batch.len();
         let drained = self.calendar.drain_ordered(threshold_ms, BATCH, batch);
         let mut kept = before;
@@ -64,11 +74,30 @@ impl Lifetimes {
         // Its entry was drained before it became stale.
         self.calendar.note_drained_stale(1);
     }
+
+    /// Takes a document back that was due and stays.
+    pub(super) fn keep(&mut self, entry: Entry) {
+        self.calendar.insert(entry.slot, entry.date_ms);
+    }
+
+    /// The next document of a visit, in order: by date, then by age. The visit keeps its threshold;
+    /// what it comes past and nobody deletes is due again when it has ended.
+    pub(super) fn advance(&mut self, threshold_ms: i64, store: &Store) -> Option<Due> {
+        let ahead = self.ahead.get_or_insert_default();
+        ahead.advance(threshold_ms, (&self.dates, &mut self.calendar), store)
+    }
+
+    /// Ends the visit that went on, if there was one.
+    pub(super) fn end_visit(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.give_back(&self.dates, &mut self.calendar);
+        }
+    }
 }
 
 /// A date by slot, or none.
 #[derive(Clone, Debug, Default)]
-struct Dates {
+pub(super) struct Dates {
     /// [`NONE`] where there is no date.
     least: Vec<i64>,
     /// One bit a slot: the date is the end of time itself, and not [`NONE`]. Empty as long as no
@@ -88,7 +117,7 @@ impl Dates {
     }
 
     #[inline]
-    fn has(&self, Entry { date_ms, slot }: Entry) -> bool {
+    pub(super) fn has(&self, Entry { date_ms, slot }: Entry) -> bool {
         self.least.get(slot as usize) == Some(&date_ms) && (date_ms != NONE || self.is_at_end(slot))
     }
 

@@ -12,12 +12,25 @@ pub mod slot_table;
 pub mod store;
 pub mod ttl_index;
 
+mod ahead;
 mod arrival;
 mod boundary;
+mod buckets;
 mod change;
 mod creation;
+mod deployment;
 mod filter_parser;
+mod ids;
+mod journal;
 mod lifetimes;
+mod member;
+mod monitor;
+mod oplog;
+mod options;
+mod parameters;
+mod slot_set;
+mod turn;
+mod visit;
 
 pub use bytes::Malformed;
 pub use collection::{Collection, Deleted, Refusal};

@@ -17,12 +17,16 @@ pub struct Store {
     entries: Vec<Entry>,
     free_slot: Option<Slot>,
     live: usize,
+    /// One more than the largest record there is, unless the document that had it is gone.
     next_record: u64,
+    is_last_gone: bool,
+    /// The documents that came last, oldest first: at most [`REMEMBERED`], and some may be gone.
+    recent: Vec<(u64, Slot)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// When the document came, in the order of all that came; [`FREE`] where there is none.
+    /// When the document came, in the order of all that are there; [`FREE`] where there is none.
     record: u64,
     /// Where its bytes begin, in units. In a free slot: the next free slot.
     unit: u32,
@@ -34,6 +38,8 @@ const FREE: u64 = u64::MAX;
 const NO_SLOT: Slot = Slot::MAX;
 /// Regions begin at multiples of this many bytes.
 const UNIT: usize = 16;
+/// How many of the last documents are remembered.
+const REMEMBERED: usize = 1_024;
 
 /// The store cannot hold more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +86,7 @@ impl Store {
         self.arena.get(start).copied().map_or(0, u64::from)
     }
 
-    /// When the document in this slot came, among all.
+    /// When the document in this slot came: one more than the largest record there was then.
     #[inline]
     pub fn record(&self, slot: Slot) -> u64 {
         self.entries[slot as usize].record
@@ -105,11 +111,33 @@ impl Store {
     /// # Errors
     /// [`Full`].
     pub fn insert(&mut self, document: &[u8], hash: u32) -> Result<Slot, Full> {
+        let record = self.next_record();
+        let slot = self.place(document, Entry { record, unit: 0, hash })?;
+        if self.recent.len() == REMEMBERED {
+            self.recent.drain(..REMEMBERED / 2);
+        }
+        self.recent.push((record, slot));
+        self.next_record = record + 1;
+        Ok(slot)
+    }
+
+    /// Puts a document back that was here before, under its record, which is free.
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub fn restore(&mut self, document: &[u8], hash: u32, record: u64) -> Result<Slot, Full> {
+        let slot = self.place(document, Entry { record, unit: 0, hash })?;
+        // What is remembered is no longer in order.
+        self.recent.clear();
+        self.is_last_gone = true;
+        Ok(slot)
+    }
+
+    fn place(&mut self, document: &[u8], entry: Entry) -> Result<Slot, Full> {
         if self.free_slot.is_none() && self.entries.len() >= NO_SLOT as usize {
             return Err(Full);
         }
-        let entry = Entry { record: self.next_record, unit: self.write(document)?, hash };
-        self.next_record += 1;
+        let entry = Entry { unit: self.write(document)?, ..entry };
         self.live += 1;
         Ok(match self.free_slot {
             Some(slot) => {
@@ -122,6 +150,40 @@ impl Store {
                 self.entries.len() as Slot - 1
             }
         })
+    }
+
+    #[inline]
+    fn next_record(&mut self) -> u64 {
+        if self.is_last_gone {
+            self.find_last();
+        }
+        self.next_record
+    }
+
+    /// Finds the largest record: mostly it is remembered.
+    #[cold]
+    fn find_last(&mut self) {
+        let is_there =
+            |(record, slot): &(u64, Slot)| self.entries[*slot as usize].record == *record;
+        while self.recent.last().is_some_and(|last| !is_there(last)) {
+            self.recent.pop();
+        }
+        if self.recent.is_empty() {
+            self.remember();
+        }
+        self.next_record = self.recent.last().map_or(0, |(record, _)| record + 1);
+        self.is_last_gone = false;
+    }
+
+    /// Looks through all documents for those with the largest records.
+    fn remember(&mut self) {
+        let records = self.entries.iter().map(|entry| entry.record);
+        let Some(last) = records.filter(|record| *record != FREE).max() else { return };
+        let first = last.saturating_sub(REMEMBERED as u64 / 2);
+        let slots = self.entries.iter().zip(0..);
+        let known = slots.map(|(entry, slot)| (entry.record, slot));
+        self.recent.extend(known.filter(|(record, _)| (first..=last).contains(record)));
+        self.recent.sort_unstable();
     }
 
     /// Is there room for one more document of this length?
@@ -158,9 +220,14 @@ impl Store {
         let entry = &mut self.entries[slot as usize];
         assert!(entry.record != FREE, "slot `{slot}` holds a document");
         let start = entry.unit as usize * UNIT;
+        self.is_last_gone |= entry.record + 1 == self.next_record;
         (entry.record, entry.unit) = (FREE, next);
         self.free_slot = Some(slot);
         self.live -= 1;
+        if self.live == 0 {
+            (self.next_record, self.is_last_gone) = (0, false);
+            self.recent.clear();
+        }
         self.release(start, self.length_at(start));
     }
 
@@ -264,5 +331,43 @@ mod tests {
 
         assert_eq!(store.arena.len(), size);
         assert_eq!(store.in_order(), [second, first]);
+    }
+
+    #[test]
+    fn a_new_record_is_one_more_than_the_largest_there_is() {
+        let document = [5, 0, 0, 0, 0];
+        let mut store = Store::default();
+        let mut model: std::collections::BTreeMap<u64, Slot> = std::collections::BTreeMap::new();
+        let mut gone = Vec::new();
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        for step in 0..60_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Long stretches in which more go than come, mostly from the end.
+            let is_insert = (random >> 40) % 10 < if step / 4_000 % 2 == 0 { 7 } else { 3 };
+            if is_insert {
+                let record = model.last_key_value().map_or(0, |(last, _)| last + 1);
+                let slot = store.insert(&document, 0).expect("there is room");
+                assert_eq!(store.record(slot), record);
+                model.insert(record, slot);
+                gone.retain(|other| *other != record);
+            } else if step % 97 == 0
+                && let Some(record) = gone.pop()
+            {
+                let slot = store.restore(&document, 0, record).expect("there is room");
+                model.insert(record, slot);
+            } else {
+                let at = if random >> 62 == 0 {
+                    (random >> 33) as usize % model.len().max(1)
+                } else {
+                    0
+                };
+                let Some((&record, &slot)) = model.iter().rev().nth(at) else { continue };
+                store.remove(slot);
+                model.remove(&record);
+                gone.push(record);
+            }
+        }
+
+        assert_eq!(store.in_order(), model.into_values().collect::<Vec<_>>());
     }
 }

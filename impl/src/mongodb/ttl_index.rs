@@ -29,6 +29,19 @@ pub enum Kind {
     Capped,
     /// A stored query.
     View,
+    /// In the order of its key.
+    Clustered,
+    /// Both.
+    CappedClustered,
+    /// Of measurements.
+    TimeSeries,
+}
+
+impl Kind {
+    /// May a collection of this kind have seconds of its own?
+    pub(super) fn has_seconds(self) -> bool {
+        matches!(self, Kind::Clustered | Kind::CappedClustered | Kind::TimeSeries)
+    }
 }
 
 /// How an index finds documents.
@@ -75,6 +88,19 @@ pub struct TtlIndex {
     lifetimes: Option<Lifetimes>,
     /// The slots by the hashes of their keys, where keys are unique.
     taken: SlotTable,
+    /// `hidden`, where collMod has set it.
+    hidden: Option<bool>,
+    /// Is it still being built?
+    is_building: bool,
+}
+
+/// What collMod can change of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Changeable {
+    /// `expireAfterSeconds`.
+    pub(super) seconds: Option<Kept>,
+    /// `hidden`, where collMod has set it.
+    pub(super) hidden: Option<bool>,
 }
 
 /// Why an index cannot hold a document.
@@ -131,9 +157,26 @@ impl TtlIndex {
             filter,
             lifetimes: None,
             taken: SlotTable::default(),
+            hidden: None,
+            is_building: false,
         };
         index.settle(version, kind);
         Ok(index)
+    }
+
+    /// The same index over no documents, in a server of this version.
+    pub(super) fn again(&self, version: Version, kind: Kind) -> TtlIndex {
+        let again = TtlIndex::new(version, kind, &self.spec, self.seconds.clone());
+        let again = again.expect("what can be read by one version can be read by all");
+        TtlIndex { hidden: self.hidden, is_building: self.is_building, ..again }
+    }
+
+    /// Takes all documents in, also those that createIndexes would not have let in.
+    pub(super) fn gather(&mut self, store: &Store) {
+        for slot in store.in_order() {
+            let document = store.document(slot);
+            self.admit(slot, document, self.least(document));
+        }
     }
 
     /// Its name.
@@ -151,14 +194,99 @@ impl TtlIndex {
         self.seconds.as_ref().map(Kept::value)
     }
 
-    /// What a visit does with it.
+    /// What a visit does with it, once it is ready.
     pub fn visit(&self) -> Visit {
         self.visit
+    }
+
+    /// What a pass does with it as it is.
+    pub fn usable(&self) -> Visit {
+        if self.is_building { Visit::Pass } else { self.visit }
+    }
+
+    /// Is it still being built?
+    pub fn is_building(&self) -> bool {
+        self.is_building
+    }
+
+    /// Tells that it is being built, or that it is ready. Was it otherwise before?
+    pub(super) fn set_building(&mut self, is_building: bool) -> bool {
+        std::mem::replace(&mut self.is_building, is_building) != is_building
+    }
+
+    /// What collMod can change of it, as it stands now.
+    pub(super) fn changeable(&self) -> Changeable {
+        let hidden = self.option(b"hidden").filter(|hidden| hidden.kind == kind::BOOLEAN);
+        let hidden = hidden.map(|hidden| hidden.bytes != [0]);
+        Changeable { seconds: self.seconds.clone(), hidden: self.hidden.or(hidden) }
+    }
+
+    /// Hides it from queries, or shows it.
+    pub(super) fn set_hidden(&mut self, hidden: bool) {
+        self.hidden = Some(hidden);
+    }
+
+    /// Changes it, or changes it back. What is `None` goes.
+    pub(super) fn set_changeable(
+        &mut self,
+        version: Version,
+        kind: Kind,
+        to: Changeable,
+        store: &Store,
+    ) {
+        self.hidden = to.hidden;
+        self.put_seconds(version, kind, to.seconds, store);
+    }
+
+    /// Its specification as it stands now.
+    pub(super) fn specification(&self) -> Vec<u8> {
+        let mut spec = vec![0; 4];
+        let mut put = |name: &[u8], value: Value<'_>| {
+            spec.push(value.kind);
+            spec.extend_from_slice(name);
+            spec.push(0);
+            spec.extend_from_slice(value.bytes);
+        };
+        let mut fields = self.options();
+        while let Ok(Some((name, value))) = fields.advance() {
+            if name != SECONDS {
+                put(name, value);
+            }
+        }
+        if let Some(seconds) = self.seconds() {
+            put(SECONDS, seconds);
+        }
+        spec.push(0);
+        let length = spec.len() as u32;
+        spec[..4].copy_from_slice(&length.to_le_bytes());
+        spec
     }
 
     /// How it finds documents.
     pub fn method(&self) -> Method {
         self.method
+    }
+
+    /// The name of the field whose dates it follows, if it is one.
+    pub(super) fn only_field(&self) -> Option<&[u8]> {
+        let field = elements(&self.key).ok().and_then(|mut fields| fields.advance().ok().flatten());
+        field.filter(|_| self.path.is_some()).map(|(name, _)| name)
+    }
+
+    /// Does its filter hold where there is nothing but this field?
+    pub(super) fn holds_meta(&self, field: Option<&[u8]>, value: Option<Value<'_>>) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        let mut document = vec![0; 4];
+        if let (Some(field), Some(value)) = (field, value) {
+            document.push(value.kind);
+            document.extend_from_slice(field);
+            document.push(0);
+            document.extend_from_slice(value.bytes);
+        }
+        document.push(0);
+        let length = document.len() as u32;
+        document[..4].copy_from_slice(&length.to_le_bytes());
+        filter.holds(&document).unwrap_or_default()
     }
 
     /// How many fields the stored key has: a text index stores two for each one given.
@@ -199,13 +327,16 @@ impl TtlIndex {
         seconds: Kept,
         store: &Store,
     ) {
-        self.seconds = Some(seconds);
+        self.put_seconds(version, kind, Some(seconds), store);
+    }
+
+    fn put_seconds(&mut self, version: Version, kind: Kind, seconds: Option<Kept>, store: &Store) {
+        self.seconds = seconds;
         let had_lifetimes = self.lifetimes.is_some();
         self.settle(version, kind);
         if !had_lifetimes && self.lifetimes.is_some() {
             for slot in store.in_order() {
-                let least = self.least(store.document(slot)).expect("it is in the index");
-                self.keep_date(slot, least);
+                self.keep_date(slot, self.least(store.document(slot)));
             }
         }
     }
@@ -283,13 +414,12 @@ impl TtlIndex {
         self.keep_date(slot, least);
         if self.unique {
             let mut taken = std::mem::take(&mut self.taken);
-            let each = self.each_key(document, &mut |key| {
+            self.each_key_there(document, &mut |key| {
                 let hash = short_hash(key);
                 if taken.find(hash, |found| found == slot).is_none() {
                     taken.insert(hash, slot);
                 }
             });
-            each.expect("the index was found able to hold the document");
             self.taken = taken;
         }
     }
@@ -299,8 +429,7 @@ impl TtlIndex {
     pub(super) fn release(&mut self, slot: Slot, document: &[u8]) {
         if self.unique {
             let mut taken = std::mem::take(&mut self.taken);
-            let each = self.each_key(document, &mut |key| taken.remove(short_hash(key), slot));
-            each.expect("the document is in the index");
+            self.each_key_there(document, &mut |key| taken.remove(short_hash(key), slot));
             self.taken = taken;
         }
     }
@@ -317,11 +446,17 @@ impl TtlIndex {
         self.lifetimes.as_mut()
     }
 
-    fn least(&self, document: &[u8]) -> Result<Option<i64>, NoKeys> {
-        match &self.path {
-            Some(path) if self.is_member(document)? => least_date(document, path),
-            _ => Ok(None),
-        }
+    /// The least date of a document in it. One that has no keys, and came from another member, has
+    /// no date.
+    pub(super) fn least(&self, document: &[u8]) -> Option<i64> {
+        let is_member = self.is_member(document).unwrap_or_default();
+        self.date(document).filter(|_| is_member)
+    }
+
+    /// The least date of a document at its path, whether its filter holds or not.
+    pub(super) fn date(&self, document: &[u8]) -> Option<i64> {
+        let path = self.path.as_ref()?;
+        least_date(document, path).unwrap_or_default()
     }
 
     fn keep_date(&mut self, slot: Slot, least: Option<i64>) {
@@ -345,6 +480,15 @@ impl TtlIndex {
                 each(key.indexed());
             }
         })
+    }
+
+    /// The same for a document that is in the index. One that has no keys, and came from another
+    /// member, may hand over some; they are never found.
+    fn each_key_there(&self, document: &[u8], each: &mut impl FnMut(Value<'_>)) {
+        match self.each_key(document, each) {
+            Ok(()) | Err(NoKeys::Ambiguous { .. }) => {}
+            Err(NoKeys::Malformed(_)) => unreachable!("documents were checked when they came in"),
+        }
     }
 
     fn is_taken(&self, store: &Store, key: Value<'_>, except: Option<Slot>) -> bool {
