@@ -6,6 +6,10 @@
 //! questions after it. In every state each law must hold, and somewhere its premise must occur, so
 //! that no law holds for want of a case.
 //!
+//! A [`Hazard`] is the opposite of a law: something bad that the specification allows. A claim may
+//! demand that it be found, and then the shortest way to it is a vector; or, for the versions that
+//! guard against it, that it never happen.
+//!
 //! What a claim shows is that the specification has its laws, and that the engine answers alike on
 //! the shortest way to every state. A state that is reached again on another way is compared at the
 //! step that reaches it, and not walked on from.
@@ -14,7 +18,8 @@
 //! second time without.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ttlspec_model::{Engine, Rule, Vocabulary};
 
@@ -22,7 +27,7 @@ use crate::alphabet::{Alphabet, World};
 use crate::lockstep::Counterexample;
 use crate::notation::Notation;
 use crate::script::Script;
-use crate::vector::Vector;
+use crate::vector::{Vector, VectorFile};
 
 mod laws;
 mod mongodb;
@@ -30,7 +35,7 @@ mod run;
 mod walk;
 
 pub use mongodb::claims;
-pub use walk::{Seen, Walk};
+pub use walk::{Move, Seen, Walk};
 
 /// Opens an engine for a configuration, again and again.
 pub type Opener<V> = Arc<dyn Fn(&<V as Vocabulary>::Config) -> Box<dyn Engine<V>> + Send + Sync>;
@@ -56,6 +61,22 @@ pub struct Law<V: Alphabet> {
     pub sometimes: fn(&Walk<V>, &Seen<V>) -> bool,
 }
 
+/// Something bad that the specification allows, at some versions.
+pub struct Hazard<V: Alphabet> {
+    /// The rule that allows it.
+    pub rule: &'static str,
+    /// The name: that of the rule, and what happens.
+    pub name: &'static str,
+    /// What happens, in a sentence.
+    pub sentence: &'static str,
+    /// Is it this move that does it?
+    pub by: fn(&Walk<V>, &Seen<V>, &Move<V>) -> bool,
+    /// Does some move do it here?
+    pub some: fn(&Walk<V>, &Seen<V>) -> bool,
+    /// Does none?
+    pub none: fn(&Walk<V>, &Seen<V>) -> bool,
+}
+
 /// What is claimed: that these laws hold in this world, and that the engine answers alike.
 pub struct Claim<V: Alphabet> {
     /// The name: the world, and the version where there is one.
@@ -66,6 +87,23 @@ pub struct Claim<V: Alphabet> {
     pub steps: usize,
     /// What must hold everywhere.
     pub laws: Vec<&'static Law<V>>,
+    /// What must be found to happen.
+    pub hazards: Vec<&'static Hazard<V>>,
+    /// What must never happen.
+    pub guards: Vec<&'static Hazard<V>>,
+}
+
+/// The shortest way to a hazard.
+#[derive(Clone, Debug)]
+pub struct Way<V: Vocabulary> {
+    /// The name of the hazard.
+    pub hazard: &'static str,
+    /// What happens, in a sentence.
+    pub sentence: &'static str,
+    /// How many moves lead to it, beside what the world begins with.
+    pub moves: usize,
+    /// All steps, with the replies and the rules that allow each.
+    pub vector: Vector<V>,
 }
 
 /// What running a claim came to.
@@ -85,6 +123,8 @@ pub struct Outcome<V: Vocabulary> {
     pub verdict: Verdict,
     /// The shortest way to what is wrong, where something is.
     pub counterexample: Option<Script<V>>,
+    /// The shortest way to each hazard that was found.
+    pub ways: Vec<Way<V>>,
     /// What the engine does not have, with how often that was met.
     pub skipped: Vec<(String, u64)>,
 }
@@ -109,6 +149,10 @@ pub enum Verdict {
     Broken(&'static str),
     /// The premise never occurred within the horizon.
     NeverOccurs(&'static str),
+    /// This hazard happens, and should not.
+    Happens(&'static str),
+    /// This hazard never happens within the horizon, and should.
+    NeverHappens(&'static str),
     /// The engine had nothing of this world.
     Skipped,
 }
@@ -120,6 +164,8 @@ impl fmt::Display for Verdict {
             Verdict::Differs(how) => write!(f, "differs: {how}"),
             Verdict::Broken(law) => write!(f, "the specification breaks `{law}`"),
             Verdict::NeverOccurs(premise) => write!(f, "`{premise}` within no state"),
+            Verdict::Happens(hazard) => write!(f, "`{hazard}`, which should not happen"),
+            Verdict::NeverHappens(hazard) => write!(f, "`{hazard}` is not found"),
             Verdict::Skipped => f.write_str("skipped"),
         }
     }
@@ -168,10 +214,80 @@ impl<V: Alphabet + Notation> Claim<V> {
     }
 }
 
+/// Runs claims, as many at once as there are cores. `done` is told the name of each that is over.
+pub fn run_all<V: Alphabet + Notation>(
+    claims: &[Claim<V>],
+    open: &Opener<V>,
+    done: impl Fn(&str) + Sync,
+) -> Vec<Outcome<V>> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Vec<OnceLock<Outcome<V>>> = claims.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while let Some(at) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < claims.len())
+        {
+            outcomes[at].get_or_init(|| claims[at].run(open, |_| {}));
+            done(&claims[at].name);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+    let ran = |outcome: OnceLock<Outcome<V>>| outcome.into_inner().expect("each claim was run");
+    outcomes.into_iter().map(ran).collect()
+}
+
+/// The shortest ways to all hazards, as a file of vectors.
+pub fn ways_file<V: Alphabet + Notation>(outcomes: &[Outcome<V>]) -> String {
+    let ways = outcomes.iter().flat_map(|outcome| &outcome.ways);
+    let vectors = ways.map(|way| way.vector.clone()).collect();
+    let file = VectorFile { path: String::new(), vectors }.to_toml();
+    format!("{WAYS}\n{file}")
+}
+
+/// What stands above them.
+const WAYS: &str = "\
+# What the specification allows and nobody wants: the shortest way to each, as the model checks find
+# it. Nobody wrote these vectors; `ttlspec check --ways FILE` writes them.
+";
+
 impl<V: Alphabet> Law<V> {
     /// The rule that states it.
     pub fn rule(&self) -> Rule {
         Rule::named(self.rule).expect("a law is named for a rule")
+    }
+}
+
+impl<V: Alphabet> fmt::Debug for Hazard<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<V: Alphabet + Notation> Way<V> {
+    /// The moves in a line, without what the world begins with.
+    pub fn short(&self) -> String {
+        let begins = self.vector.steps.len() - self.moves;
+        let moves = self.vector.steps[begins..].iter().map(|step| V::short(&step.op));
+        moves.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl<V: Alphabet + Notation> fmt::Display for Way<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.hazard)?;
+        for step in &self.vector.steps {
+            let (op, see) = (V::short(&step.op), V::short_reply(&step.see));
+            write!(f, "\n{:>12} ms  {op}  ->  {see}", step.at.0)?;
+            let names: Vec<&str> = step.by.iter().map(|rule| rule.name()).collect();
+            if !names.is_empty() {
+                write!(f, "\n                 because {}", names.join(", "))?;
+            }
+        }
+        Ok(())
     }
 }
 

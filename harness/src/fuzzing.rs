@@ -19,7 +19,7 @@ use crate::values;
 use crate::vector::{self, Vector, VectorFile};
 
 /// The most moves that a script of bytes has.
-const MOST_MOVES: usize = 40;
+const MOST_MOVES: usize = 60;
 
 /// Walks the script that the bytes stand for: a vector as JSON, or else choices.
 ///
@@ -40,7 +40,7 @@ fn script(bytes: &[u8]) -> Script<MongoDb> {
         return vector.script(config);
     }
     let mut choices = Unstructured::new(bytes);
-    let drawing = Drawing::<MongoDb>::begin(&mut choices, 2);
+    let mut drawing = Drawing::<MongoDb>::begin(&mut choices, 2);
     let mut script = Script::new(drawing.config);
     while script.steps.len() < MOST_MOVES && !choices.is_empty() {
         script.steps.push(drawing.step(&mut choices));

@@ -80,7 +80,6 @@ pub enum Actual<R> {
 pub struct Lockstep<V: Alphabet> {
     reference: Reference<V>,
     engine: Box<dyn Engine<V>>,
-    questions: Vec<V::Op>,
     done: Script<V>,
 }
 
@@ -99,7 +98,6 @@ impl<V: Alphabet> Lockstep<V> {
         Lockstep {
             reference: Reference::open(config),
             engine: open(config),
-            questions: V::questions(config),
             done: Script::new(config.clone()),
         }
     }
@@ -114,11 +112,10 @@ impl<V: Alphabet> Lockstep<V> {
         let expected = self.reference.explain(now, op);
         let because = expected.because.clone();
         self.compare(now, op, expected, None)?;
-        for question in std::mem::take(&mut self.questions) {
+        for question in V::questions(&self.done.config, self.reference.state()) {
             let state = self.reference.state();
-            let expected = V::step(&self.done.config, state, now, &question).reply;
+            let expected = V::answer(&self.done.config, state, now, &question);
             self.compare(now, &question, expected, Some(&question))?;
-            self.questions.push(question);
         }
         Ok(because)
     }

@@ -8,18 +8,26 @@
 //! A mutant is written as what it does *instead*: of a whole step (`Wrong::Step`), of one
 //! createIndexes or collMod, or of one part of a pass (`Sweep`).
 
+mod bucket;
 mod change;
+mod clustered;
 mod date;
 mod filter;
 mod index;
 mod kill;
 mod life;
+mod monitor;
 mod nan;
 mod pass;
+mod replication;
 mod server;
+mod shard;
 mod sweep;
 mod threshold;
+mod turn;
+mod upgrade;
 mod visibility;
+mod visit;
 
 use bson::Document;
 use ttlspec_model::mongodb::{Config, MongoDb, Op, Reply};
@@ -113,7 +121,7 @@ impl Mutant {
 
     /// All of them, in the order of the book.
     pub fn all() -> Vec<Mutant> {
-        let chapters: [&[Mutant]; 9] = [
+        let chapters: [&[Mutant]; 16] = [
             life::MUTANTS,
             index::MUTANTS,
             date::MUTANTS,
@@ -123,6 +131,13 @@ impl Mutant {
             pass::MUTANTS,
             change::MUTANTS,
             nan::MUTANTS,
+            monitor::MUTANTS,
+            visit::MUTANTS,
+            replication::MUTANTS,
+            upgrade::MUTANTS,
+            shard::MUTANTS,
+            clustered::MUTANTS,
+            bucket::MUTANTS,
         ];
         chapters.concat()
     }

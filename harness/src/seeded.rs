@@ -94,9 +94,9 @@ fn script<V: Alphabet>(
     cited: &mut [u64],
 ) -> (u64, Option<Stop<V>>) {
     let mut source = Seeded::new(seed);
-    let drawing = Drawing::<V>::begin(&mut source, 4);
+    let mut drawing = Drawing::<V>::begin(&mut source, 4);
     let mut lockstep = Lockstep::<V>::open(&drawing.config, open);
-    let moves = 20 + source.choose(21) as u64;
+    let moves = drawing.length(&mut source);
     for alike in 0..moves {
         let (now, op) = drawing.step(&mut source);
         match lockstep.step(now, &op) {

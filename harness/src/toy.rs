@@ -138,7 +138,9 @@ impl Notation for Toy {
 }
 
 impl Alphabet for Toy {
-    fn questions(_: &Setup) -> Vec<Word> {
+    type Course = ();
+
+    fn questions(_: &Setup, _: &<Toy as Spec>::State) -> Vec<Word> {
         vec![Word::Ask]
     }
 
@@ -156,6 +158,14 @@ impl Alphabet for Toy {
     fn any_step(source: &mut dyn Source, _: &Setup) -> (Millis, Word) {
         let now = Millis(pick(source, &[0, 250, 1_000, 1_250, 2_000, 2_250]));
         (now, pick(source, &[Word::Tick, Word::Ask, Word::Add(1), Word::Add(2), Word::Add(3)]))
+    }
+
+    fn any_course(_: &mut dyn Source) -> Option<(Setup, ())> {
+        None
+    }
+
+    fn step_on((): &mut (), source: &mut dyn Source) -> (Millis, Word) {
+        Toy::any_step(source, &Setup { version: 1, limit: 5 })
     }
 
     fn worlds(_: &Setup) -> Vec<World<Toy>> {

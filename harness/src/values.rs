@@ -18,6 +18,8 @@
 
 mod any;
 mod coll_mod;
+mod collection;
+mod course;
 mod filter;
 mod fuzzed;
 mod index;
@@ -30,12 +32,14 @@ mod versions;
 
 pub use any::{document, identified, identity, path, value};
 pub use coll_mod::coll_mod;
+pub use collection::{bucketing, collection};
+pub use course::{Course, script};
 pub use filter::filter;
-pub use fuzzed::{AnyDocument, AnyFilter, AnyOp, AnySpec};
+pub use fuzzed::{AnyDocument, AnyFilter, AnyOp, AnyScript, AnySpec};
 pub use index::{key_pattern, spec};
 pub use instant::{NOW, SECONDS, date, instant};
 pub use number::{number, seconds};
 pub use op::{op, step, steps};
-pub use source::{Recorded, Replayed, Seeded, Source, chance, count, one_of, pick};
+pub use source::{Recorded, Replayed, Seeded, Source, chance, count, one_of, pick, weigh};
 pub use strategy::{Drawn, DrawnTree, drawn};
 pub use versions::{VERSIONS, version};

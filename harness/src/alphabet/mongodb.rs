@@ -2,17 +2,40 @@
 
 use bson::Document;
 use ttlspec_model::Millis;
-use ttlspec_model::mongodb::{Config, Doc, MongoDb, Op, Value};
+use ttlspec_model::mongodb::machine::State;
+use ttlspec_model::mongodb::monitor::Monitor;
+use ttlspec_model::mongodb::{Config, Cost, Doc, Health, MongoDb, Op, Place, Value};
 
 use super::simpler::{documents, values};
 use super::{Alphabet, World};
-use crate::values::{Source, step, version};
+use crate::values::{self, Source, step, version};
 
 mod worlds;
 
 impl Alphabet for MongoDb {
-    fn questions(_: &Config) -> Vec<Op> {
-        vec![Op::Find, Op::ListIndexes]
+    type Course = values::Course;
+
+    fn questions(_: &Config, state: &State) -> Vec<Op> {
+        let mut questions = vec![Op::Find, Op::ListIndexes];
+        for (at, member) in state.members.iter().enumerate() {
+            let at = Place::member(at as u8);
+            let is_up = !matches!(member.health, Health::Down(_));
+            if is_up && member.monitor != Monitor::default() {
+                questions.push(Op::Counters.at(at.clone()));
+            }
+            for (name, _) in &member.collections {
+                if state.is_set() && is_up || name != Place::COLLECTION {
+                    let collection = Some(name.clone());
+                    let place = Place { collection, ..at.clone() };
+                    questions.push(Op::Find.at(place.clone()));
+                    questions.push(Op::ListIndexes.at(place));
+                }
+            }
+        }
+        if state.is_set() {
+            questions.push(Op::Oplog);
+        }
+        questions
     }
 
     fn simpler(op: &Op) -> Vec<Op> {
@@ -31,9 +54,17 @@ impl Alphabet for MongoDb {
             }
             Op::CollMod(command) => docs(command, &["index"]).map(Op::CollMod).collect(),
             Op::Remove(id) => values(id).into_iter().map(|id| Op::Remove(Value(id))).collect(),
-            Op::CreateCollection(_) | Op::DropIndex(_) | Op::Pass | Op::Find | Op::ListIndexes => {
-                Vec::new()
+            Op::StartBuild(spec) => {
+                let create = Op::CreateIndex(spec.clone());
+                let simpler = docs(spec, &["key", "name"]).map(Op::StartBuild);
+                std::iter::once(create).chain(simpler).collect()
             }
+            Op::At(place, op) => elsewhere(place, op),
+            Op::Wake(Cost { visit_us, delete_us }) if visit_us + delete_us > 0 => {
+                vec![Op::Wake(Cost::default())]
+            }
+            Op::Apply(most) if *most > 1 => vec![Op::Apply(most / 2), Op::Apply(most - 1)],
+            _ => Vec::new(),
         }
     }
 
@@ -45,9 +76,28 @@ impl Alphabet for MongoDb {
         step(source)
     }
 
+    fn any_course(source: &mut dyn Source) -> Option<(Config, values::Course)> {
+        Some(values::Course::begin(source))
+    }
+
+    fn step_on(course: &mut values::Course, source: &mut dyn Source) -> (Millis, Op) {
+        course.step(source)
+    }
+
     fn worlds(config: &Config) -> Vec<World<MongoDb>> {
         worlds::all(config)
     }
+}
+
+/// The same said at the usual place, then of the usual collection, then something simpler there.
+fn elsewhere(place: &Place, op: &Op) -> Vec<Op> {
+    let mut simpler = vec![op.clone()];
+    if place.member.is_some() && place.collection.is_some() {
+        simpler.push(op.clone().at(Place { member: place.member, collection: None }));
+        simpler.push(op.clone().at(Place { member: None, collection: place.collection.clone() }));
+    }
+    simpler.extend(MongoDb::simpler(op).into_iter().map(|op| op.at(place.clone())));
+    simpler
 }
 
 fn docs(document: &Document, kept: &[&str]) -> impl Iterator<Item = Doc> {

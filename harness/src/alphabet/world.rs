@@ -11,6 +11,8 @@ pub struct World<V: Vocabulary> {
     pub name: &'static str,
     /// How the system is set up.
     pub config: V::Config,
+    /// What is done before anything else.
+    pub begins: Vec<(Millis, V::Op)>,
     /// What may be done and when, simplest first. The clock may go backwards from one to the next.
     pub moves: Vec<(Millis, V::Op)>,
     /// What would come next is looked at in every state, without going there.

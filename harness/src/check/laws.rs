@@ -6,16 +6,25 @@
 
 use ttlspec_model::mongodb::{MongoDb, code};
 
-use super::Law;
+use super::{Hazard, Law};
 
 mod expiry;
+mod hazard;
 mod index;
+mod kinds;
+mod member;
 mod nan;
 mod see;
+mod turn;
 
 use expiry::*;
+use hazard::*;
 use index::*;
+use kinds::*;
+use member::*;
 use nan::*;
+use see::{S, W};
+use turn::*;
 
 macro_rules! laws {
     ($($(#[doc = $sentence:literal])* $name:ident = $rule:literal, $always:expr, $sometimes:expr;)*) => {
@@ -25,8 +34,14 @@ macro_rules! laws {
                 rule: $rule,
                 premise: concat!($rule, ": occurs"),
                 sentence: concat!($($sentence),*),
-                always: $always,
-                sometimes: $sometimes,
+                always: |walk, seen| {
+                    let always: fn(&W, &S) -> bool = $always;
+                    !walk.at_first($rule, || !always(walk, seen))
+                },
+                sometimes: |walk, seen| {
+                    let sometimes: fn(&W, &S) -> bool = $sometimes;
+                    walk.at_first(concat!($rule, ": occurs"), || sometimes(walk, seen))
+                },
             };
         )*
 
@@ -103,6 +118,124 @@ laws! {
     VIEW = "mongodb.index.view", views_are_empty, a_view;
     /// An index that is hashed, or over several fields, deletes nothing and is reported.
     METHOD = "mongodb.pass.method", unusable_is_reported, something_unusable;
+    /// A document of a clustered collection goes by its key or by an index, and by nothing else.
+    CLUSTERED = "mongodb.clustered.expired", keys_and_dates_decide, a_key_expires_this_instant;
+    /// A bucket goes a whole span after its time has come, and no later.
+    BUCKET = "mongodb.bucket.expired", whole_spans_decide, a_bucket_expires;
+    /// No measurement goes before its own time has come.
+    MEASUREMENT = "mongodb.bucket.before", no_measurement_dies_early, an_expired_measurement_stays;
+    /// A collection with dates out of range keeps all of its buckets.
+    BUCKET_OFF = "mongodb.bucket.off", extended_is_left_alone,
+        an_extended_collection_has_something_old;
+    /// Dates out of range make no measurement go before its time.
+    TWO_SCANS = "mongodb.bucket.two-scans", extended_measurements_are_safe,
+        an_extended_bucket_expires;
+
+    /// No turn deletes a document before its date, and the lifetime, have passed by the clock that
+    /// the visit began with.
+    CLOCK_VISIT = "mongodb.monitor.clock-visit", no_turn_is_early, a_turn_deletes;
+    /// No turn deletes a document before its date, and the lifetime, have passed by the clock that
+    /// the pass began with.
+    CLOCK_PASS = "mongodb.monitor.clock-pass", no_turn_is_early, a_turn_deletes;
+    /// Each member deletes by its own clock, and what is due by that one only.
+    OWN_CLOCK = "mongodb.life.clock", no_turn_is_early, a_clock_ahead_deletes_more;
+    /// When nobody writes any more, all that can be deleted is gone by the first pass that begins.
+    NONE_LEFT = "mongodb.visit.sub-pass-again", all_is_gone_in_the_end, one_turn_is_too_few;
+    /// When nobody writes any more, all that can be deleted is gone by the first pass that begins.
+    NONE_LEFT_SINGLY = "mongodb.visit.singly", all_is_gone_in_the_end, one_turn_is_too_few;
+    /// A monitor that was off for a while has deleted the same, once it is on again.
+    OFF_AND_ON = "mongodb.monitor.disabled", off_and_on_loses_nothing, while_off_something_stays;
+    /// However one index is fed, each other one that waits is visited before a second round ends.
+    EACH_ITS_VISIT = "mongodb.visit.rounds", each_index_has_its_visit, something_waits;
+    /// No counter ever runs backwards.
+    COUNTERS = "mongodb.monitor.counters", counters_never_run_backwards, a_turn_is_counted;
+    /// Each document that is deleted is counted once, but for those of a visit that is cut short.
+    DELETED = "mongodb.monitor.deleted", counters_add_up, two_are_deleted_and_counted;
+    /// A turn deletes nothing while the monitor is off.
+    OFF = "mongodb.monitor.disabled", off_is_off, off_spares;
+    /// A turn deletes nothing while the server is locked.
+    FSYNC = "mongodb.monitor.fsync", locked_is_locked, locked_spares;
+    /// A turn deletes nothing of users while their writes are blocked.
+    BLOCKED = "mongodb.monitor.blocked", blocked_is_blocked, blocked_spares;
+    /// A turn deletes nothing from the temporary collection of a resharding.
+    RESHARDING = "mongodb.shard.resharding", resharding_is_left_alone, resharding_has_something_old;
+    /// A turn deletes no document of another shard.
+    ORPHANS = "mongodb.shard.orphans", orphans_are_left_alone, an_orphan_is_old;
+    /// A turn deletes documents of another shard like all others.
+    ORPHANS_DELETED = "mongodb.shard.orphans-deleted", orphans_go_with_the_rest, an_orphan_is_old;
+    /// A turn deletes on its own member only, and there only if that is the primary.
+    PRIMARY_ONLY = "mongodb.replication.primary-only", only_the_primary_deletes,
+        a_secondary_has_something_old;
+    /// The turn of a secondary deletes what has expired in its own database `local`.
+    LOCAL = "mongodb.replication.local", a_secondary_deletes_in_local,
+        a_secondary_has_something_old_in_local;
+    /// The turn of a secondary changes nothing, and counts nothing.
+    NOT_PRIMARY = "mongodb.monitor.not-primary", a_secondary_does_nothing,
+        a_secondary_has_something_old_in_local;
+    /// Two members had the same documents wherever they have the same entries.
+    FOLLOWS = "mongodb.replication.apply", members_had_the_same,
+        a_secondary_lags_behind_a_deletion;
+    /// A member that rolls back has what the primary had there: what it had deleted is back.
+    ROLLBACK = "mongodb.replication.rollback", a_rollback_brings_back, a_deletion_is_rolled_back;
+    /// Whoever was elected has no seconds that its version repairs.
+    REPAIR = "mongodb.replication.repair", the_elected_has_repaired, something_needed_repair;
+    /// Whoever was elected has whole seconds.
+    REPAIR_FRACTION = "mongodb.replication.repair-fraction", the_elected_has_no_fraction,
+        a_secondary_still_has_a_fraction;
+}
+
+macro_rules! hazards {
+    ($($(#[doc = $sentence:literal])* $name:ident = $rule:literal, $what:literal, $by:ident;)*) => {
+        $(
+            $(#[doc = $sentence])*
+            pub(super) static $name: Hazard<MongoDb> = Hazard {
+                rule: $rule,
+                name: concat!($rule, ": ", $what),
+                sentence: concat!($($sentence),*),
+                by: $by,
+                some: |walk, seen| {
+                    let some = || walk.moves(seen).any(|next| $by(walk, seen, &next));
+                    walk.at_first(concat!($rule, ": ", $what), some)
+                },
+                none: |walk, seen| {
+                    let some = || walk.moves(seen).any(|next| $by(walk, seen, &next));
+                    !walk.at_first(concat!($rule, ": ", $what), some)
+                },
+            };
+        )*
+
+        /// All of them.
+        #[cfg(test)]
+        static HAZARDS: &[&Hazard<MongoDb>] = &[$(&$name),*];
+    };
+}
+
+hazards! {
+    /// A document that left the filter after it was chosen is deleted all the same.
+    FILTER_RACE = "mongodb.visit.filter-race", "outside the filter, and deleted", outside_is_deleted;
+    /// A visit deletes what would have lived longer since collMod made the lifetime longer.
+    THRESHOLD_KEPT = "mongodb.visit.threshold-kept", "spared by collMod, and deleted",
+        condemned_by_what_was;
+    /// Documents are gone, and no counter tells of them.
+    UNCOUNTED = "mongodb.visit.uncounted", "deleted, and not counted", deleted_and_not_counted;
+    /// One index is visited as long as it is fed, and another waits.
+    STARVATION = "mongodb.visit.singly", "one index is fed, another waits",
+        one_is_fed_and_another_waits;
+    /// A server deletes, after an upgrade, what it kept before.
+    UPGRADE = "mongodb.nan.zero", "an upgrade deletes what was kept", an_upgrade_deletes;
+    /// A member that joined with newer binaries deletes what its source kept.
+    NEWER_MEMBER = "mongodb.nan.zero", "a newer member deletes what was kept",
+        a_newer_member_deletes;
+    /// A member that joined from a newer source deletes what its own version keeps.
+    OLDER_MEMBER = "mongodb.nan.synced", "an older member deletes what was kept",
+        an_older_member_deletes;
+    /// Two members of one set have different numbers for one index.
+    NUMBERS_DIFFER = "mongodb.nan.synced", "two members have different seconds", numbers_differ;
+    /// After a fail-over a document is deleted that the primary before would have kept.
+    ANOTHER_KEEPS = "mongodb.nan.synced", "a member deletes what another keeps", another_would_keep;
+    /// Members that differ by a fraction delete differently.
+    FRACTION_DELETES = "mongodb.threshold.whole-seconds", "a fraction more, and deleted",
+        another_would_keep_by_a_fraction;
 }
 
 #[cfg(test)]
@@ -113,6 +246,14 @@ mod tests {
     fn every_law_is_named_for_a_rule() {
         for law in ALL {
             assert!(ttlspec_model::Rule::named(law.rule).is_some(), "no rule `{}`", law.rule);
+        }
+    }
+
+    #[test]
+    fn every_hazard_is_named_for_a_rule_and_for_nothing_else() {
+        for (at, hazard) in HAZARDS.iter().enumerate() {
+            assert!(ttlspec_model::Rule::named(hazard.rule).is_some(), "{hazard:?}");
+            assert!(HAZARDS[..at].iter().all(|other| other.name != hazard.name), "{hazard:?}");
         }
     }
 }

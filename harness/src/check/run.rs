@@ -1,14 +1,14 @@
 //! What does walking a claim come to?
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use stateright::{Checker, HasDiscoveries, Model};
+use stateright::{Checker, HasDiscoveries, Model, Path};
 use ttlspec_model::Reference;
 
 use super::walk::ALIKE;
-use super::{Claim, Finding, Opener, Outcome, Progress, Verdict, Walk};
+use super::{Claim, Finding, Hazard, Opener, Outcome, Progress, Seen, Verdict, Walk, Way};
 use crate::alphabet::Alphabet;
 use crate::lockstep;
 use crate::notation::Notation;
@@ -27,8 +27,12 @@ pub(super) fn run<V: Alphabet + Notation>(
         world: claim.world.clone(),
         steps: claim.steps,
         laws: claim.laws.clone(),
+        hazards: claim.hazards.clone(),
+        guards: claim.guards.clone(),
         open: open.clone(),
         skipped: Mutex::new(BTreeMap::new()),
+        begun: OnceLock::new(),
+        happened: Mutex::new(BTreeSet::new()),
     };
     // Breadth first on one thread: the same counterexample each time, and no shorter one.
     let checker = walk.checker().threads(1).finish_when(HasDiscoveries::AnyFailures).spawn_bfs();
@@ -42,15 +46,17 @@ pub(super) fn run<V: Alphabet + Notation>(
     let skipped = checker.model().skipped.lock().expect("no thread panics while it counts");
     let skipped: Vec<(String, u64)> = skipped.clone().into_iter().collect();
     let (verdict, counterexample) = judge(claim, &checker, !skipped.is_empty());
+    let ways = ways(claim, &checker);
     let depth = checker.max_depth().saturating_sub(1);
     Outcome {
         name: claim.name.clone(),
         states: checker.unique_state_count() as u64,
         taken: checker.state_count() as u64,
         depth,
-        is_complete: depth < claim.steps,
+        is_complete: depth < claim.steps && counterexample.is_none(),
         verdict,
         counterexample,
+        ways,
         skipped,
     }
 }
@@ -72,20 +78,62 @@ fn judge<V: Alphabet + Notation>(
             return (Verdict::Broken(law.rule), Some(script(claim, path.into_actions())));
         }
     }
+    for guard in &claim.guards {
+        if let Some(path) = found.remove(guard.name) {
+            return (Verdict::Happens(guard.name), Some(script_to(claim, checker, guard, path)));
+        }
+    }
     if something_was_skipped && checker.unique_state_count() == 1 {
         return (Verdict::Skipped, None);
     }
     // What an engine does not have may be what a premise needs.
-    let missing = claim.laws.iter().find(|law| !found.contains_key(law.premise));
-    match missing {
-        Some(law) if !something_was_skipped => (Verdict::NeverOccurs(law.premise), None),
-        _ => (Verdict::Holds, None),
+    if something_was_skipped {
+        return (Verdict::Holds, None);
     }
+    if let Some(law) = claim.laws.iter().find(|law| !found.contains_key(law.premise)) {
+        return (Verdict::NeverOccurs(law.premise), None);
+    }
+    match claim.hazards.iter().find(|hazard| !found.contains_key(hazard.name)) {
+        Some(hazard) => (Verdict::NeverHappens(hazard.name), None),
+        None => (Verdict::Holds, None),
+    }
+}
+
+/// The shortest way to each hazard that happens.
+fn ways<V: Alphabet + Notation>(claim: &Claim<V>, checker: &impl Checker<Walk<V>>) -> Vec<Way<V>> {
+    let mut found = checker.discoveries();
+    let way = |hazard: &&'static Hazard<V>| {
+        let path = found.remove(hazard.name)?;
+        let script = script_to(claim, checker, hazard, path);
+        let begins = claim.world.begins.len();
+        Some(Way {
+            hazard: hazard.name,
+            sentence: hazard.sentence,
+            moves: script.steps.len() - begins,
+            vector: vector(format!("{}, in the world {}", hazard.name, claim.name), &script),
+        })
+    };
+    claim.hazards.iter().filter_map(way).collect()
+}
+
+/// The way to a state in which a hazard can happen, and the move that does it.
+fn script_to<V: Alphabet + Notation>(
+    claim: &Claim<V>,
+    checker: &impl Checker<Walk<V>>,
+    hazard: &Hazard<V>,
+    path: Path<Seen<V>, usize>,
+) -> Script<V> {
+    let walk = checker.model();
+    let last = path.last_state().clone();
+    let mut actions = path.into_actions();
+    actions.extend(walk.moves(&last).position(|next| (hazard.by)(walk, &last, &next)));
+    script(claim, actions)
 }
 
 fn script<V: Alphabet>(claim: &Claim<V>, actions: Vec<usize>) -> Script<V> {
     let moves = &claim.world.moves;
-    let steps = actions.into_iter().map(|action| moves[action].clone()).collect();
+    let moves = actions.into_iter().map(|action| moves[action].clone());
+    let steps = claim.world.begins.iter().cloned().chain(moves).collect();
     Script { config: claim.world.config.clone(), steps }
 }
 

@@ -27,7 +27,7 @@ pub const ELSEWHERE: &[Elsewhere] = &[
     elsewhere(Rule::MongodbLifeClock, "pass", "a pass is what reads the clock"),
     elsewhere(
         Rule::MongodbIndexCollectionSeconds,
-        "machine",
+        "command",
         "`create` makes no index, and nothing is left of it but this refusal",
     ),
     elsewhere(
@@ -49,7 +49,26 @@ pub const ELSEWHERE: &[Elsewhere] = &[
         "pass",
         "only a visit shows that this value is used like any other",
     ),
+    elsewhere(Rule::MongodbMonitorNotReady, "command", "an index becomes ready by a command"),
+    elsewhere(Rule::MongodbMonitorClockVisit, "visit", "a visit is what reads the clock"),
+    elsewhere(Rule::MongodbMonitorClockPass, "visit", "a visit is what uses the clock of its pass"),
+    elsewhere(Rule::MongodbMonitorSubPasses, "visit", "it is counted where a sub-pass ends"),
+    elsewhere(Rule::MongodbMonitorDeleted, "visit", "it is counted where a visit ends"),
+    elsewhere(Rule::MongodbMonitorInvalidSkips, "visit", "it is counted where a visit begins"),
+    elsewhere(Rule::MongodbReplicationPrimaryOnly, "visit", "it is one of the guards of a visit"),
+    elsewhere(Rule::MongodbReplicationLocal, "visit", "it is one of the guards of a visit"),
+    elsewhere(Rule::MongodbReplicationWriteRefused, "machine", WHO_IS_TOLD),
+    elsewhere(Rule::MongodbReplicationRecovering, "machine", WHO_IS_TOLD),
+    elsewhere(Rule::MongodbReplicationStaleRead, "machine", WHO_IS_TOLD),
+    elsewhere(Rule::MongodbUpgradeRename, "command", "it is a command on a collection"),
+    elsewhere(Rule::MongodbUpgradeDown, "machine", WHO_IS_TOLD),
+    elsewhere(Rule::MongodbUpgradeFcvNan, "machine", WHO_IS_TOLD),
+    elsewhere(Rule::MongodbUpgradeApply, "replication", "it is met where an entry is taken over"),
+    elsewhere(Rule::MongodbShardStale, "visit", "it is one of the guards of a visit"),
+    elsewhere(Rule::MongodbShardResharding, "visit", "it is one of the guards of a visit"),
 ];
+
+const WHO_IS_TOLD: &str = "it is decided with who is told an operation";
 
 impl Coverage {
     /// What the rules still lack: a sentence each, in the order of the book.

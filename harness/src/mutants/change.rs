@@ -12,7 +12,7 @@ use super::{Mutant, modifies, passes, step};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     step(Rule::MongodbChangeWrite, "an update does not move the date", |server, now, op| {
-        let (Op::Replace(document), Some(there)) = (op, &server.state.collection) else {
+        let (Op::Replace(document), Some(there)) = (op, server.state.collection()) else {
             return server.right(now, op);
         };
         let Some(record) = there.record(&document["_id"]) else { return server.right(now, op) };
@@ -268,7 +268,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::MongodbChangeCapped,
         "collMod takes seconds in a capped collection from 5.1 to 7.0",
         |server, now, command| {
-            let kind = server.state.collection.as_ref().map(|there| there.kind);
+            let kind = server.state.collection().map(|there| there.kind);
             if kind != Some(Kind::Capped) || !server.version.collmod_refuses_capped() {
                 return server.modify(now, command.clone());
             }
@@ -288,7 +288,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::MongodbChangeView,
         "a view is a collection without indexes",
         |server, now, command| {
-            let kind = server.state.collection.as_ref().map(|there| there.kind);
+            let kind = server.state.collection().map(|there| there.kind);
             let kind = kind.unwrap_or(Kind::Plain);
             let plain = if kind == Kind::View { Kind::Plain } else { kind };
             server.right_seeing(
@@ -350,11 +350,49 @@ pub(super) const MUTANTS: &[Mutant] = &[
             }
         },
     ),
+    step(
+        Rule::MongodbChangeBuilding,
+        "collMod does not wait for an index that is being built",
+        |server, now, op| {
+            let building = |server: &mut Server| {
+                let there = server.state.collection_mut();
+                there.map(|there| std::mem::take(&mut there.building)).unwrap_or_default()
+            };
+            let set_aside = match op {
+                Op::CollMod(_) => building(server),
+                _ => Default::default(),
+            };
+            let reply = server.right(now, op);
+            if let Some(there) = server.state.collection_mut() {
+                there.building.extend(set_aside);
+            }
+            reply
+        },
+    ),
+    step(
+        Rule::MongodbChangeBuilding,
+        "collMod is refused only for the index that is being built",
+        |server, now, op| {
+            let target = match op {
+                Op::CollMod(command) => server.target(command),
+                _ => None,
+            };
+            let name = target.map(|at| server.indexes()[at].name().to_owned());
+            let Some(name) = name else { return server.right(now, op) };
+            let there = server.collection();
+            let others =
+                there.building.iter().filter(|one| **one != name).cloned().collect::<Vec<_>>();
+            there.building.retain(|one| *one == name);
+            let reply = server.right(now, op);
+            server.collection().building.extend(others);
+            reply
+        },
+    ),
 ];
 
 /// The indexes, to be changed.
 fn indexes(server: &mut Server) -> &mut [Index] {
-    server.state.collection.as_mut().map_or(&mut [][..], |there| &mut there.indexes)
+    server.state.collection_mut().map_or(&mut [][..], |there| &mut there.indexes)
 }
 
 /// A right collMod, but that this one is refused where it would be done.

@@ -340,8 +340,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::MongodbIndexCappedWorks,
         "a capped collection may have no TTL index from 7.1 on",
         |server, now, spec| {
-            let capped =
-                server.state.collection.as_ref().map(|there| there.kind) == Some(Kind::Capped);
+            let capped = server.state.collection().map(|there| there.kind) == Some(Kind::Capped);
             let works = server.version.capped_ttl() == CappedTtl::Works;
             let refused = capped && works && spec.contains_key(SECONDS);
             server.create_unless(now, spec, refused.then_some(code::CANNOT_CREATE_INDEX))
@@ -447,7 +446,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
 
 /// As createIndexes in a collection that is not capped.
 fn create_as_plain(server: &mut Server, now: Millis, spec: &Document) -> Reply {
-    let kind = server.state.collection.as_ref().map(|there| there.kind);
+    let kind = server.state.collection().map(|there| there.kind);
     let plain = kind.map(|kind| if kind == Kind::Capped { Kind::Plain } else { kind });
     server.right_seeing(
         now,

@@ -26,7 +26,12 @@ pub(super) struct Server {
     pub former: Vec<Document>,
     /// The indexes that were dropped.
     pub dropped: Vec<Index>,
+    /// The collections of a member as they were when its pass began, where a mutant wants to know.
+    pub listed: Vec<Named>,
 }
+
+/// A collection with its name.
+pub(super) type Named = (String, Collection);
 
 impl Server {
     pub(super) fn open(config: &Config) -> Server {
@@ -36,13 +41,14 @@ impl Server {
             latest: Millis::MIN,
             former: Vec::new(),
             dropped: Vec::new(),
+            listed: Vec::new(),
         }
     }
 
     /// Remembers what a wrong engine might hold on to.
     pub(super) fn remember(&mut self, now: Millis, op: &Op) {
         self.latest = self.latest.max(now);
-        let Some(there) = &self.state.collection else { return };
+        let Some(there) = self.state.collection() else { return };
         match op {
             Op::Replace(document) => {
                 let record = document.get("_id").and_then(|id| there.record(id));
@@ -65,8 +71,17 @@ impl Server {
 
     /// As the book says of another version.
     pub fn as_version(&mut self, version: Version, now: Millis, op: &Op) -> Reply {
+        let versions: Vec<Version> =
+            self.state.members.iter().map(|member| member.version).collect();
+        if version != self.version {
+            self.state.members.iter_mut().for_each(|member| member.version = version);
+        }
         let step = MongoDb::step(&Config { version }, &self.state, now, op);
         self.state = step.state;
+        if version != self.version {
+            let members = self.state.members.iter_mut().zip(versions);
+            members.for_each(|(member, version)| member.version = version);
+        }
         step.reply.verdict
     }
 
@@ -84,20 +99,20 @@ impl Server {
         see: impl Fn(&mut Collection),
         back: impl Fn(&mut Collection),
     ) -> Reply {
-        self.state.collection.iter_mut().for_each(see);
+        self.state.collection_mut().into_iter().for_each(see);
         let reply = self.right(now, op);
-        self.state.collection.iter_mut().for_each(back);
+        self.state.collection_mut().into_iter().for_each(back);
         reply
     }
 
     /// The collection, which is there.
     pub fn collection(&mut self) -> &mut Collection {
-        self.state.collection.as_mut().expect("the mutant asked first whether it is there")
+        self.state.collection_mut().expect("the mutant asked first whether it is there")
     }
 
     /// The indexes.
     pub fn indexes(&self) -> &[Index] {
-        self.state.collection.as_ref().map_or(&[][..], |there| &there.indexes)
+        self.state.collection().map_or(&[][..], |there| &there.indexes)
     }
 
     // ---- passes --------------------------------------------------------------------------------
@@ -105,9 +120,9 @@ impl Server {
     /// A pass over a collection that is seen in a wrong way. What it deletes there, it deletes.
     pub fn pass_seeing(&mut self, now: Millis, see: impl Fn(&Server, &mut Collection)) -> Reply {
         let mut seen = self.state.clone();
-        seen.collection.iter_mut().for_each(|there| see(self, there));
+        seen.collection_mut().into_iter().for_each(|there| see(self, there));
         let step = MongoDb::step(&Config { version: self.version }, &seen, now, &Op::Pass);
-        if let (Some(there), Some(left)) = (&mut self.state.collection, &step.state.collection) {
+        if let (Some(there), Some(left)) = (self.state.collection_mut(), step.state.collection()) {
             there.documents.retain(|record, _| left.documents.contains_key(record));
         }
         step.reply.verdict
@@ -120,7 +135,7 @@ impl Server {
         now: Millis,
         spare: impl Fn(&Server, &Collection, &Document) -> Option<Document>,
     ) -> Reply {
-        let before = self.state.collection.clone();
+        let before = self.state.collection().cloned();
         let reply = self.right(now, &Op::Pass);
         let (Some(before), Reply::Passed { mut deleted, skipped }) = (before, reply.clone()) else {
             return reply;

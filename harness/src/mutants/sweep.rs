@@ -5,9 +5,12 @@ use ttlspec_model::Millis;
 use ttlspec_model::mongodb::date::{self, Key};
 use ttlspec_model::mongodb::filter;
 use ttlspec_model::mongodb::index::{Index, Kind};
-use ttlspec_model::mongodb::pass::{self, Use};
+use ttlspec_model::mongodb::machine::State;
+use ttlspec_model::mongodb::monitor::Activity;
+use ttlspec_model::mongodb::pass::{self, Target, Use};
 use ttlspec_model::mongodb::threshold::{self, Expiry};
-use ttlspec_model::mongodb::{Reply, Skipped, Value, Version};
+use ttlspec_model::mongodb::visibility::Collection;
+use ttlspec_model::mongodb::{Health, Op, Reply, Skipped, Value, Version};
 
 use super::server::Server;
 
@@ -44,11 +47,17 @@ pub(super) const RIGHT: Sweep = Sweep {
 impl Sweep {
     /// A pass with these parts.
     pub fn pass(&self, server: &mut Server, now: Millis) -> Reply {
-        let version = server.version;
         let (mut deleted, mut skipped) = (Vec::new(), Vec::new());
-        let Some(there) = &mut server.state.collection else {
+        if !is_simple(&server.state) {
+            return server.right(now, &Op::Pass);
+        }
+        let version = server.state.members[0].version;
+        let Some(there) = server.state.collection_mut() else {
             return Reply::Passed { deleted, skipped };
         };
+        if there.settings.seconds.is_some() {
+            deleted.extend(own(version, there, now));
+        }
         for index in &there.indexes {
             let lifetime_ms = match (self.usable)(version, there.kind, index) {
                 Use::Nothing => continue,
@@ -71,6 +80,27 @@ impl Sweep {
         }
         Reply::Passed { deleted, skipped }
     }
+}
+
+/// Is there one server whose monitor is not at work, and a collection in which a pass has nothing to
+/// ask but its indexes? Anything else passes as the book says.
+fn is_simple(state: &State) -> bool {
+    let [alone] = &state.members[..] else { return false };
+    let is_quiet = !matches!(alone.monitor.activity, Activity::Passing(_));
+    let is_plain = state.collection().is_none_or(|there| {
+        there.kind != Kind::TimeSeries && there.building.is_empty() && there.orphans.is_empty()
+    });
+    alone.health == Health::Up && is_quiet && is_plain
+}
+
+/// What the book says of the seconds of a clustered collection: these documents are deleted.
+fn own(version: Version, there: &mut Collection, now: Millis) -> Vec<Value> {
+    let Use::Lifetime(lifetime_ms) = Target::Own.usable(version, there).verdict else {
+        return Vec::new();
+    };
+    let doomed = pass::doomed(version, there, Target::Own, lifetime_ms, now).verdict;
+    let documents = doomed.into_iter().filter_map(|(_, record)| there.delete(record));
+    documents.map(|document| Value(document["_id"].clone())).collect()
 }
 
 /// What the book says of the index.

@@ -27,7 +27,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::MongodbVisibilityIdTaken,
         "an expired document gives its _id free",
         |server, now, op| {
-            if let (Op::Insert(document), Some(there)) = (op, &server.state.collection) {
+            if let (Op::Insert(document), Some(there)) = (op, server.state.collection()) {
                 let taken = there.record(&document["_id"]).map(|record| &there.documents[&record]);
                 if taken.is_some_and(|taken| server.is_expired(there, taken, now)) {
                     let id = Value(document["_id"].clone());
@@ -40,7 +40,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     step(
         Rule::MongodbVisibilityIdTaken,
         "an insert with an _id that is there replaces it",
-        |server, now, op| match (op, &server.state.collection) {
+        |server, now, op| match (op, server.state.collection()) {
             (Op::Insert(document), Some(there)) if there.record(&document["_id"]).is_some() => {
                 match server.right(now, &Op::Replace(document.clone())) {
                     Reply::Matched(_) => Reply::Ok,
@@ -54,7 +54,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Rule::MongodbVisibilityKeyTaken,
         "an expired document gives its unique key free",
         |server, now, op| {
-            let is_new = match (op, &server.state.collection) {
+            let is_new = match (op, server.state.collection()) {
                 (Op::Insert(document), Some(there)) => there.record(&document["_id"]).is_none(),
                 _ => false,
             };

@@ -2,13 +2,17 @@
 //!
 //! | operation | written |
 //! |---|---|
-//! | create | `{"create_collection": "plain"}`, `"capped"`, `"view"`, `{"expireAfterSeconds": 5}` |
+//! | create | `{"create_collection": "plain"}`, `"capped"`, `"view"`, `{"expireAfterSeconds": 5}`, `{"clusteredIndex": {…}, …}` |
 //! | createIndexes | `{"create_index": {"key": {"t": 1}, "name": "t_1", …}}` |
 //! | an index arrives | `{"arrive": {"index": {…}, "via": "upgraded", "from": "4.4.18"}}` |
 //! | dropIndexes | `{"drop_index": "t_1"}` |
 //! | collMod | `{"coll_mod": {"index": {…}}}` |
 //! | write | `{"insert": {"_id": 1}}`, `{"replace": {"_id": 1}}`, `{"remove": 1}` |
 //! | the rest | `"pass"`, `"find"`, `"list_indexes"` |
+//! | said elsewhere | `{"on": 1, "in": "local.c", "do": "find"}` |
+//! | the collection | `{"rename_collection": "test.d"}`, `"drop_collection"`, `{"start_build": {…}}`, `{"finish_build": "t_1"}`, `{"orphan": 1}`, `"stale_shard_version"` |
+//! | the monitor | `"tick"`, `{"wake": {"visit_us": 5, "delete_us": 100}}`, `"kill"`, `"counters"`, `{"set_parameter": {"ttlMonitorSleepSecs": 10}}`, `{"fsync_lock": true}`, `{"block_user_writes": true}` |
+//! | members | `{"join": "7.0.14"}`, `{"apply": 10}`, `"step_down"`, `"step_up"`, `{"recovering": true}`, `{"restart": {"version": "7.0.14"}}`, `{"set_fcv": "4.4"}`, `"oplog"`, `"events"` |
 //!
 //! | reply | written |
 //! |---|---|
@@ -18,10 +22,15 @@
 //! | collMod | `{"modified": {"old": 3600, "new": 60}}` |
 //! | a pass | `{"deleted": [1], "skipped": [{"index": "t_1", "code": 22541}]}` |
 //! | reads | `{"found": [1]}`, `{"indexes": [{"name": "t_1", "expireAfterSeconds": 10}]}` |
+//! | a step of the monitor | `{"ticked": {"index": "test.c/t_1", "commit": [1], "ended": "round", "more": true}}`; in the place of `commit` also `sleep`, `stay`, `begin`, `skip`, `stage`, `abandon`, `interrupt` |
+//! | a turn of it | `{"woke": {"visits": [{"index": "test.c/t_1", "batches": [[1, 2], [3]]}], "sub_passes": 1}}` |
+//! | its counters | `{"counters": {"passes": 1, "deleted_documents": 3}}` |
+//! | the oplog | `{"applied": {"entries": 3}}`, `{"entries": [{"term": 1, "kind": "apply_ops", "in": "test.c", "ids": [1, 2]}]}`, `{"events": [{"kind": "delete", "id": 1}]}` |
 //!
 //! A configuration is `{"version": "7.0.14"}`. Documents and values are
 //! [Extended JSON](crate::notation::extjson).
 
+mod deployment;
 mod short;
 
 use serde_json::{Map, Value as Json, json};
@@ -60,10 +69,15 @@ impl Notation for MongoDb {
     }
 
     fn op_from(value: &Json) -> Result<Op, Fault> {
-        match Choice::of(value, "operation", &WORDS, &TAGS)? {
+        if value.get("do").is_some() {
+            return deployment::at(value, MongoDb::op_from);
+        }
+        let words = [&WORDS[..], &deployment::WORDS].concat();
+        let tags = [&TAGS[..], &deployment::TAGS].concat();
+        match Choice::of(value, "operation", &words, &tags)? {
             Choice::Word("pass") => Ok(Op::Pass),
             Choice::Word("find") => Ok(Op::Find),
-            Choice::Word(_) => Ok(Op::ListIndexes),
+            Choice::Word(word) => Ok(deployment::word(word).unwrap_or(Op::ListIndexes)),
             Choice::Tag(tag, value) => op_with(tag, value).map_err(|fault| fault.under(tag)),
         }
     }
@@ -85,6 +99,7 @@ impl Notation for MongoDb {
             Op::Pass => json!("pass"),
             Op::Find => json!("find"),
             Op::ListIndexes => json!("list_indexes"),
+            op => deployment::op_to(op).expect("it is a word of a deployment"),
         }
     }
 
@@ -94,6 +109,7 @@ impl Notation for MongoDb {
             return passed(value);
         }
         let tags = ["error", "fatal", "matched", "modified", "deleted", "found", "indexes"];
+        let tags = [&tags[..], &deployment::REPLIES].concat();
         match Choice::of(value, "reply", &["ok"], &tags)? {
             Choice::Word(_) => Ok(Reply::Ok),
             Choice::Tag(tag, value) => reply_with(tag, value).map_err(|fault| fault.under(tag)),
@@ -124,6 +140,7 @@ impl Notation for MongoDb {
             Reply::Indexes(indexes) => {
                 json!({ "indexes": indexes.iter().map(listed_to).collect::<Vec<_>>() })
             }
+            reply => deployment::reply_to(reply).expect("it is a reply of a deployment"),
         }
     }
 
@@ -139,6 +156,9 @@ impl Notation for MongoDb {
 // ---- operations --------------------------------------------------------------------------------
 
 fn op_with(tag: &str, value: &Json) -> Result<Op, Fault> {
+    if let Some(op) = deployment::op(tag, value) {
+        return op;
+    }
     match tag {
         "create_collection" => options(value).map(Op::CreateCollection),
         "create_index" => doc(value).map(Op::CreateIndex),
@@ -182,7 +202,14 @@ fn version(value: &Json) -> Result<Version, Fault> {
 
 fn options(value: &Json) -> Result<CollectionOptions, Fault> {
     let words = ["plain", "capped", "view"];
-    match Choice::of(value, "kind of collection", &words, &["expireAfterSeconds"])? {
+    let options = ["expireAfterSeconds", "clusteredIndex", "timeseries", "capped", "size", "max"];
+    if let Json::Object(fields) = value
+        && (fields.len() != 1 || !fields.contains_key("expireAfterSeconds"))
+        && fields.keys().any(|field| options.contains(&field.as_str()))
+    {
+        return doc(value).map(CollectionOptions::With);
+    }
+    match Choice::of(value, "kind of collection", &words, &options)? {
         Choice::Word("plain") => Ok(CollectionOptions::Plain),
         Choice::Word("capped") => Ok(CollectionOptions::Capped),
         Choice::Word(_) => Ok(CollectionOptions::View),
@@ -201,6 +228,7 @@ fn options_to(options: &CollectionOptions) -> Json {
         CollectionOptions::WithSeconds(seconds) => {
             json!({ "expireAfterSeconds": extjson::to_json(seconds) })
         }
+        CollectionOptions::With(options) => extjson::document_to_json(options),
     }
 }
 
@@ -224,6 +252,9 @@ fn arrive(value: &Json) -> Result<Op, Fault> {
 // ---- replies -----------------------------------------------------------------------------------
 
 fn reply_with(tag: &str, value: &Json) -> Result<Reply, Fault> {
+    if let Some(reply) = deployment::reply(tag, value) {
+        return reply;
+    }
     match tag {
         "error" => integer32(value).map(Reply::Error),
         "fatal" => integer32(value).map(Reply::Fatal),

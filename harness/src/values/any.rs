@@ -5,6 +5,7 @@ use bson::raw::CString;
 use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Document, JavaScriptCodeWithScope, RawDocument, Regex, Timestamp};
 
+use super::filter::{MET, met_values};
 use super::instant::{self, NOW};
 use super::number::number;
 use super::source::{Generator, Source, chance, count, one_of, pick};
@@ -62,6 +63,9 @@ pub fn identified(source: &mut dyn Source) -> Document {
     let mut document = Document::new();
     document.insert("_id", identity(source));
     document.extend(self::document(source));
+    if chance(source, 6) {
+        document.insert(MET, pick(source, &met_values()));
+    }
     document
 }
 

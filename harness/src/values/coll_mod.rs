@@ -3,6 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use super::any::value;
+use super::collection::bucketing;
 use super::index::{NAMES, key_pattern};
 use super::number::seconds;
 use super::source::{Source, chance, one_of, pick};
@@ -11,15 +12,30 @@ use super::source::{Source, chance, one_of, pick};
 pub fn coll_mod(source: &mut dyn Source) -> Document {
     let mut command = doc! { "index": index(source) };
     if chance(source, 12) {
-        match source.choose(5) {
+        match source.choose(8) {
             0 => command = doc! {},
             1 => command = doc! { "index": value(source) },
             2 => command.extend(doc! { "expireAfterSeconds": seconds(source) }),
             3 => command.extend(doc! { "unknown": value(source) }),
+            4 => command = doc! { "expireAfterSeconds": own_seconds(source) },
+            5 => command = doc! { "timeseries": bucketing(source) },
+            6 => {
+                let seconds = own_seconds(source);
+                command.extend(doc! {
+                    "timeseries": bucketing(source),
+                    "expireAfterSeconds": seconds,
+                });
+            }
             _ => command = doc! { "expireAfterSeconds": value(source), "index": index(source) },
         }
     }
     command
+}
+
+/// What it says of the seconds of the collection itself.
+fn own_seconds(source: &mut dyn Source) -> Bson {
+    let off = |_: &mut dyn Source| "off".into();
+    one_of(source, &[(3, seconds), (2, off), (1, value)])
 }
 
 /// What it says of the index.

@@ -24,12 +24,13 @@ fn conditions(source: &mut dyn Source, depth: usize) -> Document {
 }
 
 fn condition(source: &mut dyn Source, depth: usize) -> (String, Bson) {
-    let kinds = if depth < DEEPEST { 14 } else { 9 };
+    let kinds = if depth < DEEPEST { 16 } else { 10 };
     match source.choose(kinds) {
-        0..=3 => (pick(source, &["t", "a", "b"]).to_owned(), Bson::Document(operators(source))),
-        4..=6 => (path(source), Bson::Document(operators(source))),
-        7 => (path(source), operand(source)),
-        8 => odd(source),
+        0 => met(source),
+        1..=4 => (pick(source, &["t", "a", "b"]).to_owned(), Bson::Document(operators(source))),
+        5..=7 => (path(source), Bson::Document(operators(source))),
+        8 => (path(source), operand(source)),
+        9 => odd(source),
         _ => {
             let name = pick(source, &["$and", "$or", "$and", "$or", "$nor"]);
             let parts = 1 + count(source, 2);
@@ -37,6 +38,29 @@ fn condition(source: &mut dyn Source, depth: usize) -> (String, Bson) {
             (name.to_owned(), Bson::Array(parts.collect()))
         }
     }
+}
+
+/// A comparison with the field that documents have for it.
+fn met(source: &mut dyn Source) -> (String, Bson) {
+    let name = pick(source, &["$gt", "$lte", "$eq", "$gte", "$lt"]);
+    (MET.to_owned(), Bson::Document(doc! { name: pick(source, &met_values()) }))
+}
+
+/// The field of documents that filters are to meet.
+pub(super) const MET: &str = "x";
+
+/// What it holds, and what it is compared to.
+pub(super) fn met_values() -> [Bson; 8] {
+    [
+        Bson::Int32(5),
+        Bson::Int32(6),
+        Bson::Double(f64::NAN),
+        Bson::Double(5.5),
+        Bson::Null,
+        Bson::MinKey,
+        Bson::MaxKey,
+        "NaN".parse().map_or(Bson::Null, Bson::Decimal128),
+    ]
 }
 
 /// What stands where a path should.

@@ -2,9 +2,10 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bson::Document;
-use ttlspec_model::mongodb::Op;
+use ttlspec_model::Millis;
+use ttlspec_model::mongodb::{Config, Op};
 
-use super::{document, filter, op, spec};
+use super::{Source, document, filter, op, script, spec};
 
 macro_rules! any {
     ($($(#[$doc:meta])* $name:ident($value:ty) = $generate:path;)*) => {$(
@@ -27,8 +28,15 @@ any! {
     AnySpec(Document) = spec;
     /// Any partial filter.
     AnyFilter(Document) = filter;
-    /// Any operation.
+    /// Any operation on one collection.
     AnyOp(Op) = op;
+    /// Any script on a deployment.
+    AnyScript((Config, Vec<(Millis, Op)>)) = any_script;
+}
+
+/// As many operations as a short script has.
+fn any_script(source: &mut dyn Source) -> (Config, Vec<(Millis, Op)>) {
+    script(source, 40)
 }
 
 #[cfg(test)]

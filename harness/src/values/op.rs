@@ -5,6 +5,7 @@ use ttlspec_model::mongodb::{CollectionOptions, Doc, Op, Value, Via};
 
 use super::any::{identified, identity};
 use super::coll_mod::coll_mod;
+use super::collection::collection;
 use super::index::{NAMES, spec};
 use super::instant::instant;
 use super::number::seconds;
@@ -28,7 +29,7 @@ pub fn op(source: &mut dyn Source) -> Op {
                 via: via(source),
                 from: version(source),
             }),
-            (1, |source| Op::CreateCollection(options(source))),
+            (2, |source| Op::CreateCollection(options(source))),
             (1, |_| Op::Find),
             (1, |_| Op::ListIndexes),
         ],
@@ -54,10 +55,11 @@ fn via(source: &mut dyn Source) -> Via {
 }
 
 fn options(source: &mut dyn Source) -> CollectionOptions {
-    match source.choose(6) {
+    match source.choose(10) {
         0 | 1 => CollectionOptions::Plain,
         2 | 3 => CollectionOptions::Capped,
         4 => CollectionOptions::View,
-        _ => CollectionOptions::WithSeconds(Value(seconds(source))),
+        5 => CollectionOptions::WithSeconds(Value(seconds(source))),
+        _ => CollectionOptions::With(Doc(collection(source))),
     }
 }

@@ -25,17 +25,22 @@ pub fn pick<T: Clone>(source: &mut dyn Source, from: &[T]) -> T {
 /// A way to make a `T` out of choices.
 pub type Generator<T> = fn(&mut dyn Source) -> T;
 
-/// What one of these makes, the simplest first, each as often as the number beside it says.
-pub fn one_of<T>(source: &mut dyn Source, from: &[(usize, Generator<T>)]) -> T {
+/// One of these, the simplest first, each as often as the number beside it says.
+pub fn weigh<T: Copy>(source: &mut dyn Source, from: &[(usize, T)]) -> T {
     let all: usize = from.iter().map(|(weight, _)| weight).sum();
     let mut chosen = source.choose(all);
-    for (weight, make) in from {
+    for (weight, one) in from {
         match chosen.checked_sub(*weight) {
-            None => return make(source),
+            None => return *one,
             Some(rest) => chosen = rest,
         }
     }
     unreachable!("a choice is below the sum of the weights")
+}
+
+/// What one of these makes, the simplest first, each as often as the number beside it says.
+pub fn one_of<T>(source: &mut dyn Source, from: &[(usize, Generator<T>)]) -> T {
+    weigh(source, from)(source)
 }
 
 /// True once in `n` times; the simplest is false.

@@ -42,6 +42,19 @@ pub const VERSIONS: [Version; 29] = [
     v(9, 0, 0),
 ];
 
+/// Versions whose servers meet: in one set, or one after the other on the same files.
+pub const LINES: [&[Version]; 9] = [
+    &[v(7, 0, 14), v(7, 3, 0), v(8, 0, 4), v(8, 1, 0)],
+    &[v(8, 1, 0), v(8, 0, 4), v(9, 0, 0)],
+    &[v(6, 0, 2), v(6, 1, 0), v(7, 0, 14)],
+    &[v(4, 4, 0), v(5, 0, 0), v(5, 0, 14)],
+    &[v(5, 0, 12), v(4, 4, 16), v(5, 0, 11), v(4, 4, 15), v(5, 0, 13)],
+    &[v(4, 4, 0), v(5, 0, 12), v(5, 0, 14)],
+    &[v(5, 0, 14), v(6, 0, 0), v(6, 0, 2), v(5, 2, 0)],
+    &[v(6, 0, 1), v(4, 4, 15), v(5, 0, 0), v(7, 0, 0)],
+    &[v(4, 0, 0), v(4, 2, 0), v(4, 2, 23), v(4, 4, 0)],
+];
+
 /// One of [`VERSIONS`].
 pub fn version(source: &mut dyn Source) -> Version {
     pick(source, &VERSIONS)

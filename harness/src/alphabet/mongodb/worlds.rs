@@ -9,11 +9,27 @@ use ttlspec_model::mongodb::{CollectionOptions, Config, Doc, MongoDb, Op, Value,
 
 use super::World;
 
+mod deployment;
+
 /// All of them, at one version.
 pub(super) fn all(config: &Config) -> Vec<World<MongoDb>> {
-    let worlds: [fn() -> Moves; 10] =
-        [threshold, two_indexes, filter, flags, change, seconds, nan, kinds, paths, ends];
-    worlds.map(|world| world().at(*config)).into()
+    let worlds: [fn() -> Moves; 13] = [
+        threshold,
+        two_indexes,
+        filter,
+        flags,
+        change,
+        seconds,
+        nan,
+        kinds,
+        paths,
+        ends,
+        clustered,
+        buckets,
+        bucket_ends,
+    ];
+    let worlds = worlds.into_iter().map(|world| world().at(*config));
+    worlds.chain(deployment::all(config.version)).collect()
 }
 
 /// A world in the making.
@@ -41,7 +57,8 @@ impl Moves {
     }
 
     fn at(self, config: Config) -> World<MongoDb> {
-        World { name: self.name, config, moves: self.moves, probes: self.probes }
+        let begins = Vec::new();
+        World { name: self.name, config, begins, moves: self.moves, probes: self.probes }
     }
 }
 
@@ -268,5 +285,83 @@ fn ends() -> Moves {
         insert(doc! { "_id": 4, "t": date(i64::MAX - 10_000) }),
         insert(doc! { "_id": 5, "t": [date(i64::MAX), date(-10_000)] }),
         coll_mod(doc! { "name": "ttl", "expireAfterSeconds": 0 }),
+    ])
+}
+
+fn make(options: Document) -> Op {
+    Op::CreateCollection(CollectionOptions::With(Doc(options)))
+}
+
+fn coll_mod_own(command: Document) -> Op {
+    Op::CollMod(Doc(command))
+}
+
+/// A clustered collection, its own seconds, and an index beside them.
+fn clustered() -> Moves {
+    let key = || doc! { "key": { "_id": 1 }, "unique": true };
+    Moves::new("clustered", &[10_000, 9_999], &[0, 5_000]).and([
+        make(doc! { "clusteredIndex": key(), "expireAfterSeconds": 10 }),
+        make(doc! { "clusteredIndex": key(), "expireAfterSeconds": 10, "capped": true }),
+        make(doc! { "clusteredIndex": key() }),
+        make(doc! { "clusteredIndex": key(), "expireAfterSeconds": 11 }),
+        insert(doc! { "_id": date(0) }),
+        insert(doc! { "_id": date(1), "t": date(0) }),
+        insert(doc! { "_id": date(-1) }),
+        insert(doc! { "_id": 1, "t": date(5_000) }),
+        create(ttl(5)),
+        coll_mod_own(doc! { "expireAfterSeconds": 5 }),
+        coll_mod_own(doc! { "expireAfterSeconds": "off" }),
+        coll_mod(doc! { "name": "_id_", "hidden": true }),
+        drop("_id_"),
+    ])
+}
+
+/// A full hour of 2020, late enough for every scan of buckets.
+const HOUR: i64 = 1_600_002_000;
+
+/// A measurement at so many seconds.
+fn measure(id: i32, seconds: i64, meta: i32) -> Op {
+    insert(doc! { "_id": id, "t": date(seconds * 1_000), "a": meta })
+}
+
+/// Measurements in buckets of an hour, of a day, and of a minute.
+fn buckets() -> Moves {
+    let over = (HOUR + 3_600) * 1_000;
+    let by_meta = with(ttl(5), "partialFilterExpression", doc! { "a": { "$gt": 1 } });
+    let minute = doc! {
+        "timeField": "t", "metaField": "a",
+        "bucketMaxSpanSeconds": 60, "bucketRoundingSeconds": 60,
+    };
+    let series = doc! { "timeField": "t", "metaField": "a" };
+    Moves::new("buckets", &[over + 70_000, over + 69_999], &[over + 65_000, over * 2]).and([
+        make(doc! { "timeseries": series.clone(), "expireAfterSeconds": 10 }),
+        make(doc! { "timeseries": series }),
+        make(doc! { "timeseries": minute, "expireAfterSeconds": 0 }),
+        measure(1, HOUR + 60, 1),
+        measure(2, HOUR + 61, 1),
+        measure(3, HOUR + 59, 1),
+        measure(4, HOUR + 119, 2),
+        create(by_meta),
+        coll_mod_own(doc! { "expireAfterSeconds": 0 }),
+        coll_mod_own(doc! { "expireAfterSeconds": "off" }),
+        coll_mod_own(doc! { "timeseries": { "granularity": "minutes" } }),
+        remove(1),
+    ])
+}
+
+/// Measurements at times that the `_id` of a bucket cannot hold.
+fn bucket_ends() -> Moves {
+    let now = HOUR;
+    let passes = [(now + 3_610) * 1_000, now * 1_000, 3_000_000];
+    Moves::new("bucket-ends", &passes, &[(1 << 31) * 1_000, (1 << 32) * 1_000]).and([
+        make(doc! { "timeseries": { "timeField": "t" }, "expireAfterSeconds": 10 }),
+        measure(1, now, 1),
+        measure(2, 0, 1),
+        measure(3, -1, 1),
+        measure(4, -10_000, 1),
+        measure(5, 1 << 31, 1),
+        measure(6, 1 << 32, 1),
+        measure(7, (1 << 31) - 1, 1),
+        remove(3),
     ])
 }

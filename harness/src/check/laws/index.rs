@@ -102,7 +102,7 @@ pub(super) fn both_indexes_delete_alone(walk: &W, seen: &S) -> bool {
 /// The state with only one of its indexes.
 fn alone(state: &State, at: usize) -> State {
     let mut state = state.clone();
-    if let Some(there) = &mut state.collection {
+    if let Some(there) = state.collection_mut() {
         there.indexes = vec![there.indexes[at].clone()];
     }
     state

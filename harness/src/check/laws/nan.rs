@@ -100,7 +100,7 @@ pub(super) fn no_index_is_there(_: &W, seen: &S) -> bool {
 
 pub(super) fn capped_is_as_plain(walk: &W, seen: &S) -> bool {
     let mut other = seen.state().clone();
-    if let Some(there) = &mut other.collection {
+    if let Some(there) = other.collection_mut() {
         there.kind = Kind::Plain;
     }
     kind(seen) != Some(Kind::Capped) || same_deletions(walk, seen, &other)

@@ -2,18 +2,21 @@
 
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::index::{Index, Kind};
-use ttlspec_model::mongodb::machine::State;
+use ttlspec_model::mongodb::machine::{Member, State};
+use ttlspec_model::mongodb::monitor::Activity;
 use ttlspec_model::mongodb::visibility::Collection;
-use ttlspec_model::mongodb::{MongoDb, Op, Reply, Value, filter, pass};
+use ttlspec_model::mongodb::visit::{Pass, Visit};
+use ttlspec_model::mongodb::{Cost, MongoDb, Op, Place, Reply, Value, Version, filter, pass};
 use ttlspec_model::{Millis, Step};
 
-use crate::check::{Seen, Walk};
+use crate::check::{Move, Seen, Walk};
 
 pub(super) type W = Walk<MongoDb>;
 pub(super) type S = Seen<MongoDb>;
+pub(super) type M<'a> = Move<'a, MongoDb>;
 
 pub(super) fn collection(state: &State) -> Option<&Collection> {
-    state.collection.as_ref()
+    state.collection()
 }
 
 pub(super) fn documents(state: &State) -> impl Iterator<Item = (u64, &Document)> {
@@ -27,12 +30,18 @@ pub(super) fn indexes(seen: &S) -> &[Index] {
 
 /// The indexes that a pass uses, with their lifetimes.
 pub(super) fn used<'a>(walk: &W, state: &'a State) -> Vec<(&'a Index, i64)> {
-    let Some(there) = collection(state) else { return Vec::new() };
-    let usable = |index| match pass::usable(walk.config().version, there.kind, index).verdict {
-        pass::Use::Lifetime(lifetime_ms) => Some((index, lifetime_ms)),
+    let there = collection(state);
+    there.map(|there| used_in(walk.config().version, there)).unwrap_or_default()
+}
+
+/// The indexes of a collection that a visit uses, with their lifetimes.
+pub(super) fn used_in(version: Version, there: &Collection) -> Vec<(&Index, i64)> {
+    let usable = |index: &'_ Index| match pass::usable(version, there.kind, index).verdict {
+        pass::Use::Lifetime(lifetime_ms) => Some(lifetime_ms),
         _ => None,
     };
-    there.indexes.iter().filter_map(usable).collect()
+    let ready = there.indexes.iter().filter(|index| !there.building.contains(index.name()));
+    ready.filter_map(|index| Some((index, usable(index)?))).collect()
 }
 
 /// The dates at a path of one part, read off the document.
@@ -46,16 +55,37 @@ pub(super) fn dates(document: &Document, path: &str) -> Vec<i64> {
 }
 
 pub(super) fn is_member(walk: &W, index: &Index, document: &Document) -> bool {
-    let member = |filter| filter::member(walk.config().version, &filter, document).verdict;
+    holds(walk.config().version, index, document)
+}
+
+/// Does an index hold a document, as far as its filter goes?
+pub(super) fn holds(version: Version, index: &Index, document: &Document) -> bool {
+    let member = |filter| filter::member(version, &filter, document).verdict;
     index.filter().is_none_or(member)
+}
+
+/// When a date of a document, and a lifetime, have passed, whatever the filter says.
+pub(super) fn passed(index: &Index, lifetime_ms: i64, document: &Document) -> Option<i128> {
+    let earliest = dates(document, &index.path()?).into_iter().min();
+    earliest.map(|date| i128::from(date) + i128::from(lifetime_ms))
 }
 
 /// When an index may delete a document at the earliest.
 pub(super) fn due(walk: &W, index: &Index, lifetime_ms: i64, document: &Document) -> Option<i128> {
-    let path = index.path()?;
-    let earliest = dates(document, &path).into_iter().min();
-    let earliest = earliest.filter(|_| is_member(walk, index, document));
-    earliest.map(|date| i128::from(date) + i128::from(lifetime_ms))
+    passed(index, lifetime_ms, document).filter(|_| is_member(walk, index, document))
+}
+
+/// Is a document of a collection due at an instant, by some index of it?
+pub(super) fn is_due(
+    version: Version,
+    there: &Collection,
+    document: &Document,
+    now: Millis,
+) -> bool {
+    used_in(version, there).into_iter().any(|(index, lifetime_ms)| {
+        let due = passed(index, lifetime_ms, document).filter(|_| holds(version, index, document));
+        due.is_some_and(|due| due <= i128::from(now.0))
+    })
 }
 
 /// When any index may.
@@ -97,7 +127,7 @@ pub(super) fn in_some(
 /// The state with each index changed by `change`.
 pub(super) fn with_indexes(state: &State, change: impl Fn(&mut Document)) -> State {
     let mut state = state.clone();
-    for index in state.collection.iter_mut().flat_map(|there| &mut there.indexes) {
+    for index in state.collection_mut().into_iter().flat_map(|there| &mut there.indexes) {
         change(&mut index.spec.0);
     }
     state
@@ -113,4 +143,67 @@ pub(super) fn same_deletions(walk: &W, seen: &S, other: &State) -> bool {
 
 pub(super) fn kind(seen: &S) -> Option<Kind> {
     collection(seen.state()).map(|there| there.kind)
+}
+
+// ---- turns of a monitor ------------------------------------------------------------------------
+
+/// Whose monitor does something by this operation: a step, a turn, or an undisturbed pass?
+pub(super) fn at_work(state: &State, op: &Op) -> Option<usize> {
+    let (member, op) = match op {
+        Op::At(place, op) => (place.member, &**op),
+        op => (None, op),
+    };
+    let member = member.map_or(state.primary.unwrap_or(0), usize::from);
+    (matches!(op, Op::Tick | Op::Wake(_) | Op::Pass) && member < state.members.len())
+        .then_some(member)
+}
+
+/// The pass that a monitor is doing.
+pub(super) fn passing(there: &Member) -> Option<&Pass> {
+    match &there.monitor.activity {
+        Activity::Passing(pass) => Some(pass),
+        _ => None,
+    }
+}
+
+/// The visit that it is at.
+pub(super) fn visiting(there: &Member) -> Option<&Visit> {
+    passing(there)?.visit.as_ref()
+}
+
+/// What is in one member and was taken out of it, with the collections.
+pub(super) fn taken<'a>(before: &'a Member, after: &Member) -> Vec<(&'a str, &'a Document)> {
+    let mut taken = Vec::new();
+    for (name, collection) in &before.collections {
+        for document in collection.documents.values() {
+            let is_left = after.collection(name).is_some_and(|there| has(there, document));
+            if !is_left {
+                taken.push((name.as_str(), &document.0));
+            }
+        }
+    }
+    taken
+}
+
+/// Does a collection have a document with the `_id` of this one?
+pub(super) fn has(there: &Collection, document: &Document) -> bool {
+    there.documents.values().any(|other| other.get("_id") == document.get("_id"))
+}
+
+/// Each step of a monitor that could come next, with the member and what it takes out there.
+pub(super) fn turns<'a>(
+    walk: &'a W,
+    seen: &'a S,
+) -> impl Iterator<Item = (M<'a>, usize, Vec<(&'a str, &'a Document)>)> {
+    walk.moves(seen).filter_map(|next| {
+        let member = at_work(seen.state(), next.op)?;
+        let taken = taken(&seen.state().members[member], &next.step.state.members[member]);
+        Some((next, member, taken))
+    })
+}
+
+/// The state after so many undisturbed turns of a member's monitor.
+pub(super) fn woken(walk: &W, state: &State, member: usize, now: Millis, times: usize) -> State {
+    let wake = Op::Wake(Cost::default()).at(Place::member(member as u8));
+    (0..times).fold(state.clone(), |state, _| walk.step(&state, now, &wake).state)
 }

@@ -1,9 +1,12 @@
 //! How is a word of MongoDB shown to people, on one line?
 
 use bson::{Bson, Document};
-use ttlspec_model::mongodb::{CollectionOptions, Listed, Op, Reply, Skipped, Value};
+use serde_json::Value as Json;
+use ttlspec_model::mongodb::{
+    CollectionOptions, Listed, MongoDb, Op, Place, Reply, Skipped, Value,
+};
 
-use crate::notation::extjson;
+use crate::notation::{Notation, extjson};
 use crate::text::instant;
 
 pub(super) fn op(op: &Op) -> String {
@@ -11,6 +14,9 @@ pub(super) fn op(op: &Op) -> String {
         Op::CreateCollection(CollectionOptions::Plain) => "create_collection".to_owned(),
         Op::CreateCollection(CollectionOptions::Capped) => "create_collection capped".to_owned(),
         Op::CreateCollection(CollectionOptions::View) => "create_collection view".to_owned(),
+        Op::CreateCollection(CollectionOptions::With(options)) => {
+            format!("create_collection {}", document(options))
+        }
         Op::CreateCollection(CollectionOptions::WithSeconds(seconds)) => {
             format!("create_collection {{ expireAfterSeconds: {} }}", value(seconds))
         }
@@ -26,6 +32,8 @@ pub(super) fn op(op: &Op) -> String {
         Op::Pass => "pass".to_owned(),
         Op::Find => "find".to_owned(),
         Op::ListIndexes => "list_indexes".to_owned(),
+        Op::At(place, inner) => format!("{}{}", self::op(inner), at(place)),
+        other => written(&MongoDb::op_to(other)),
     }
 }
 
@@ -55,6 +63,22 @@ pub(super) fn reply(reply: &Reply) -> String {
             };
             format!("indexes [{}]", indexes.iter().map(one).collect::<Vec<_>>().join(", "))
         }
+        other => written(&MongoDb::reply_to(other)),
+    }
+}
+
+fn at(place: &Place) -> String {
+    let member = place.member.map(|member| format!(", on member {member}"));
+    let collection = place.collection.as_ref().map(|name| format!(", in {name}"));
+    [member, collection].into_iter().flatten().collect()
+}
+
+/// What is written with one key: `apply 10`.
+fn written(json: &Json) -> String {
+    match json.as_object().and_then(|fields| fields.iter().next()) {
+        Some((tag, Json::String(text))) => format!("{tag} {text}"),
+        Some((tag, value)) => format!("{tag} {value}"),
+        None => json.as_str().unwrap_or_default().to_owned(),
     }
 }
 

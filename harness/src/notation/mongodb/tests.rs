@@ -128,6 +128,11 @@ fn any_op() -> impl Strategy<Value = Op> {
         Just(Op::CreateCollection(CollectionOptions::Capped)),
         Just(Op::CreateCollection(CollectionOptions::View)),
         value().prop_map(|seconds| Op::CreateCollection(CollectionOptions::WithSeconds(seconds))),
+        (proptest::sample::select(vec!["clusteredIndex", "timeseries"]), document_of(any_bson()))
+            .prop_map(|(kind, fields)| {
+                let options = Doc(doc! { kind: fields, "expireAfterSeconds": 5 });
+                Op::CreateCollection(CollectionOptions::With(options))
+            }),
         any_doc().prop_map(Op::CreateIndex),
         (any_doc(), proptest::sample::select(Via::ALL.to_vec()), any_version())
             .prop_map(|(index, via, from)| Op::Arrive { index, via, from }),
@@ -313,8 +318,12 @@ fn operations_are_written_as_the_book_writes_them() {
 
 #[test]
 fn what_is_not_known_is_refused_with_its_path() {
-    let ops = "expected one of `pass`, `find`, `list_indexes`, `create_collection`, \
-               `create_index`, `arrive`, `drop_index`, `coll_mod`, `insert`, `replace`, `remove`";
+    let ops = "expected one of `pass`, `find`, `list_indexes`, `tick`, `kill`, `counters`, \
+               `step_down`, `step_up`, `oplog`, `events`, `drop_collection`, \
+               `stale_shard_version`, `create_collection`, `create_index`, `arrive`, \
+               `drop_index`, `coll_mod`, `insert`, `replace`, `remove`, `rename_collection`, \
+               `start_build`, `finish_build`, `orphan`, `wake`, `set_parameter`, `fsync_lock`, \
+               `block_user_writes`, `join`, `apply`, `recovering`, `restart`, `set_fcv`";
     for (json, message) in [
         (
             json!({ "insret": { "_id": 1 } }),
@@ -377,7 +386,8 @@ fn a_reply_that_is_not_known_is_refused() {
         (
             json!({ "deletd": [1] }),
             "deletd: unknown reply `deletd`, expected one of `ok`, `error`, `fatal`, `matched`, \
-             `modified`, `deleted`, `found`, `indexes`; did you mean `deleted`?",
+             `modified`, `deleted`, `found`, `indexes`, `ticked`, `woke`, `counters`, `applied`, \
+             `entries`, `events`; did you mean `deleted`?",
         ),
         (json!({ "deleted": 1 }), "deleted: expected a list, found the integer `1`"),
         (json!({ "skipped": [] }), "what a pass did lacks `deleted`"),
