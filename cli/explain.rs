@@ -1,7 +1,7 @@
 //! `ttlspec explain`: what has expired in this dump, what will, what never, and why?
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -42,6 +42,9 @@ pub struct Args {
     /// Rule on each document
     #[arg(long)]
     each: bool,
+    /// List what can keep an expired document in its place, and what to ask the server about it
+    #[arg(long)]
+    checks: bool,
     /// Print data instead of text
     #[arg(long)]
     json: bool,
@@ -132,22 +135,9 @@ fn ask(args: &Args) -> Result<(Report, Vec<String>), Fault> {
         let bytes = source::read_small(file)?;
         given.extend(indexes::listing(&file.display().to_string(), &bytes)?);
     }
-    let at = match &args.at {
-        Some(text) => instant::read(text).ok_or_else(|| {
-            let what = format!(
-                "expected an instant such as `2026-01-01T00:00:00Z` or milliseconds, found `{text}`"
-            );
-            Fault::whole("--at", what, "write it as RFC 3339 with an offset, or in milliseconds")
-        })?,
-        None => now(),
-    };
-    let dump = dump::find(&args.path)?;
-    notes.extend(dump.notes.iter().cloned());
-    if !given.is_empty() {
-        let unused = dump.metadata_faults.iter();
-        notes.extend(unused.map(|fault| format!("metadata not used: {fault}")));
-    }
-    let standing = standing(args, &dump, Millis(at), &mut notes)?;
+    let at = instant_of(args.at.as_deref())?;
+    let dump = find(&args.path, !given.is_empty(), &mut notes)?;
+    let standing = standing(args, &dump, at, &mut notes)?;
     let pick = if args.each {
         Pick::Each
     } else {
@@ -159,8 +149,40 @@ fn ask(args: &Args) -> Result<(Report, Vec<String>), Fault> {
         indexes: (!given.is_empty()).then_some(given),
         next: args.next,
         pick,
+        checks: args.checks,
     };
     Ok((report(dump, question)?, notes))
+}
+
+/// `--at`, or now.
+pub fn instant_of(at: Option<&str>) -> Result<Millis, Fault> {
+    let Some(text) = at else { return Ok(Millis(now())) };
+    instant::read(text).map(Millis).ok_or_else(|| {
+        let what = format!(
+            "expected an instant such as `2026-01-01T00:00:00Z` or milliseconds, found `{text}`"
+        );
+        Fault::whole("--at", what, "write it as RFC 3339 with an offset, or in milliseconds")
+    })
+}
+
+/// What lies under the path, with its remarks.
+pub fn find(path: &Path, has_indexes: bool, notes: &mut Vec<String>) -> Result<Dump, Fault> {
+    let dump = dump::find(path)?;
+    notes.extend(dump.notes.iter().cloned());
+    if has_indexes {
+        let unused = dump.metadata_faults.iter();
+        notes.extend(unused.map(|fault| format!("metadata not used: {fault}")));
+    }
+    Ok(dump)
+}
+
+/// A version, as it was given with `name`.
+pub fn version(name: &str, text: &str, notes: &mut Vec<String>) -> Result<Version, Fault> {
+    let (version, remarks) = Version::parse(text).map_err(|bad| {
+        Fault::whole(name, bad.to_string(), "write three numbers, such as 7.0.14")
+    })?;
+    notes.extend(remarks.into_iter().map(|remark| format!("{name}: {remark}")));
+    Ok(version)
 }
 
 /// Where the data stands and how it came there, with a note on all that was assumed.
@@ -170,20 +192,7 @@ fn standing(
     at: Millis,
     notes: &mut Vec<String>,
 ) -> Result<Standing, Fault> {
-    let mut read = |name: &str, text: &str| {
-        let (version, remarks) = Version::parse(text).map_err(|bad| {
-            Fault::whole(
-                name,
-                bad.to_string(),
-                "write three numbers, such as 7.0.14, with `--server` or `--from`",
-            )
-        })?;
-        for remark in remarks {
-            let note = format!("{name}: {remark}");
-            notes.push(note);
-        }
-        Ok(version)
-    };
+    let mut read = |name: &str, text: &str| version(name, text, notes);
     let dumped = dump.server.as_deref();
     let server = match (&args.server, dumped) {
         (Some(given), _) => read("--server", given)?,

@@ -3,7 +3,6 @@
 //! A folder of mongodump (`db/coll.bson[.gz]`, `coll.metadata.json[.gz]`, `prelude.json[.gz]`), the
 //! folder of one database in it, or one file of documents with its metadata beside it.
 
-use crate::json::relaxed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use bson::Bson;
+use ttlspec_model::mongodb::index::Kind;
 
 use crate::bson_file::{BsonFile, LARGEST};
 use crate::ejson_lines::EjsonLines;
@@ -167,14 +167,24 @@ fn one_file(path: &Path) -> Result<Dump, Fault> {
             return Err(Fault::whole(&file, what, fix));
         }
         let beside = |end: &str| path.with_file_name(format!("{stem}{end}"));
-        let data = [".bson", ".bson.gz"].map(beside).into_iter().find(|data| data.is_file());
+        let buckets = |end: &str| path.with_file_name(format!("{BUCKETS}{stem}{end}"));
+        let ends = [".bson", ".bson.gz"];
+        let data = match metadata.sort {
+            Sort::Ruled(Kind::TimeSeries) => ends.map(buckets),
+            _ => ends.map(beside),
+        };
+        let data = data.into_iter().find(|data| data.is_file());
         let data = data.ok_or_else(|| {
-            let what = format!("expected `{stem}.bson` beside the metadata, found none");
+            let of =
+                if matches!(metadata.sort, Sort::Ruled(Kind::TimeSeries)) { BUCKETS } else { "" };
+            let what = format!("expected `{of}{stem}.bson` beside the metadata, found none");
             Fault::whole(&file, what, "give the documents too")
         })?;
         return one_file(&data);
     }
+    // What is said of a time-series collection stands under its own name, not that of its buckets.
     let stem = stem(&name);
+    let stem = stem.strip_prefix(BUCKETS).unwrap_or(stem);
     let beside = |end: &str| path.with_file_name(format!("{stem}{end}"));
     let metadata = [METADATA, ".metadata.json.gz"].map(beside).into_iter().find(|m| m.is_file());
     let metadata = match metadata {
@@ -277,6 +287,7 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Fault> {
 }
 
 const METADATA: &str = ".metadata.json";
+const BUCKETS: &str = "system.buckets.";
 const A_VIEW: &str = "a view";
 
 /// The name without `.gz`.
@@ -323,20 +334,41 @@ fn one_database(database: &str, files: &[PathBuf], is_root: bool, dump: &mut Dum
             Some(name) => format!("{database}.{name}"),
             None => namespace,
         };
+        if let Some(of) = name.strip_prefix("system.resharding.") {
+            let reason = format!(
+                "the temporary collection of a resharding (`{of}`): visits skip it, so nothing \
+                 expires in it before it takes the place of the old one"
+            );
+            dump.skipped.push(Skipped { namespace, reason });
+            continue;
+        }
+        if stem.strip_prefix(BUCKETS).is_some_and(|of| parts.contains_key(of)) {
+            // They are read with the collection that they belong to.
+            continue;
+        }
         let is_system = name.starts_with("system.") || name.starts_with("$admin.");
         let has_ttl = read.as_ref().is_some_and(Metadata::has_ttl);
         if is_system && !has_ttl {
-            let reason = match name.strip_prefix("system.buckets.") {
-                Some(of) => format!("the buckets of the time-series collection `{of}`"),
+            let reason = match name.strip_prefix(BUCKETS) {
+                Some(of) => format!(
+                    "the buckets of the time-series collection `{of}`, whose metadata is not there"
+                ),
                 None => "a collection of the system, without a TTL index".to_owned(),
             };
             dump.skipped.push(Skipped { namespace, reason });
             continue;
         }
+        let buckets = parts.get(&format!("{BUCKETS}{stem}")).and_then(|[data, _]| *data);
+        let data = match &read {
+            Some(Metadata { sort: Sort::Ruled(Kind::TimeSeries), .. }) => data.or(buckets),
+            _ => *data,
+        };
         if let (None, Some(read)) = (data, &read) {
             let on = match &read.sort {
                 Sort::View(on) => Some(format!("{A_VIEW} on `{on}`: it holds no documents")),
-                Sort::TimeSeries(seconds) => Some(time_series(seconds.as_ref())),
+                Sort::Ruled(Kind::TimeSeries) => Some(format!(
+                    "a time-series collection without its buckets: they are `{BUCKETS}{stem}.bson`"
+                )),
                 _ => None,
             };
             match (on, metadata) {
@@ -353,29 +385,13 @@ fn one_database(database: &str, files: &[PathBuf], is_root: bool, dump: &mut Dum
         let Some(data) = data else { continue };
         dump.collections.push(Found {
             namespace,
-            data: Some(Data::File((*data).clone())),
+            data: Some(Data::File(data.clone())),
             metadata: read,
         });
     }
 }
 
 const OPLOG: &str = "the oplog of the dump: what it would change is not replayed";
-
-/// Why a time-series collection is not ruled on.
-pub fn time_series(seconds: Option<&Bson>) -> String {
-    let seconds = seconds.map_or("no expireAfterSeconds".to_owned(), |seconds| {
-        format!("expireAfterSeconds {}", relaxed(seconds))
-    });
-    format!("a time-series collection ({seconds}): not ruled on yet; it expires by whole buckets")
-}
-
-/// Why a clustered collection is not ruled on.
-pub fn clustered(seconds: Option<&Bson>) -> String {
-    let seconds = seconds.map_or("no expireAfterSeconds".to_owned(), |seconds| {
-        format!("expireAfterSeconds {}", relaxed(seconds))
-    });
-    format!("a clustered collection ({seconds}): not ruled on yet; it expires by its cluster key")
-}
 
 fn read_metadata(path: &Path) -> Result<Metadata, Fault> {
     let bytes = source::read_small(path)?;

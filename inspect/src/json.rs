@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use ttlspec_model::Rule;
 use ttlspec_model::mongodb::life::Verdict;
 
+use crate::checks::{self, Check, SeenInDump, of_server, seen};
 use crate::fault::{Fault, Place};
 use crate::near_miss::{Note, of_index};
 use crate::report::{NOT_IN_A_DUMP, NOT_IN_A_DUMP_RULE, Report, RulingOn};
@@ -42,6 +43,7 @@ pub fn write(report: &Report, notes: &[String], out: &mut dyn Write) -> io::Resu
     let skipped = skipped.map(|s| json!({ "namespace": s.namespace, "reason": s.reason }));
     list(out, "skipped", skipped)?;
     list(out, "faults", report.faults.iter().map(fault))?;
+    list(out, "checks", checks(report).into_iter())?;
     let about = report.notes.iter().map(|(namespace, note)| {
         json!({ "namespace": namespace, "rule": note.rule.name(), "text": note.text })
     });
@@ -59,11 +61,15 @@ pub fn write(report: &Report, notes: &[String], out: &mut dyn Write) -> io::Resu
     Ok(missing)
 }
 
-fn field(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
+pub(crate) fn field(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
     writeln!(out, "  \"{name}\": {value},")
 }
 
-fn list(out: &mut dyn Write, name: &str, values: impl Iterator<Item = Value>) -> io::Result<()> {
+pub(crate) fn list(
+    out: &mut dyn Write,
+    name: &str,
+    values: impl Iterator<Item = Value>,
+) -> io::Result<()> {
     write!(out, "  \"{name}\": [")?;
     let mut separator = "\n";
     for value in values {
@@ -90,11 +96,11 @@ pub fn relaxed(value: &Bson) -> Value {
     }
 }
 
-fn names(rules: &[Rule]) -> Vec<&'static str> {
+pub(crate) fn names(rules: &[Rule]) -> Vec<&'static str> {
     rules.iter().map(|rule| rule.name()).collect()
 }
 
-fn note(note: &Note) -> Value {
+pub(crate) fn note(note: &Note) -> Value {
     json!({ "rule": note.rule.name(), "text": note.text })
 }
 
@@ -121,8 +127,40 @@ fn index(report: &Report, survey: &Survey, nth: usize) -> Value {
         "next": next,
         "by": names(&ttl.arrival.because),
         "complete": survey.fault.is_none(),
+        "seen": seen(&report.question.standing, survey, nth).iter().map(shows).collect::<Vec<_>>(),
         "notes": notes.iter().map(note).collect::<Vec<_>>(),
     })
+}
+
+fn shows(seen: &SeenInDump) -> Value {
+    json!({ "what": seen.what, "found": seen.found, "in_the_way": seen.in_the_way })
+}
+
+/// What only the server shows: of the server as a whole, then of each index and collection.
+fn checks(report: &Report) -> Vec<Value> {
+    let standing = &report.question.standing;
+    let one = |namespace: Option<&str>, index: Option<&str>, check: &Check| {
+        json!({
+            "namespace": namespace,
+            "index": index,
+            "what": check.what,
+            "command": check.command,
+            "if": check.answers,
+            "rule": check.rule.name(),
+        })
+    };
+    let mut all: Vec<Value> =
+        of_server(standing.server).iter().map(|check| one(None, None, check)).collect();
+    for (_, survey) in &report.surveys {
+        for (nth, ttl) in survey.arrived.ttl.iter().enumerate() {
+            let checks = checks::of_index(standing, survey, nth);
+            let of = |check| one(Some(&survey.namespace), Some(ttl.name()), check);
+            all.extend(checks.iter().map(of));
+        }
+        let checks = checks::of_collection(standing.server, survey.kind, &survey.namespace);
+        all.extend(checks.iter().map(|check| one(Some(&survey.namespace), None, check)));
+    }
+    all
 }
 
 fn one(ruling: &RulingOn<'_>) -> Value {
@@ -148,7 +186,7 @@ fn one(ruling: &RulingOn<'_>) -> Value {
     })
 }
 
-fn fault(fault: &Fault) -> Value {
+pub(crate) fn fault(fault: &Fault) -> Value {
     let (offset, line, column) = match fault.place {
         Place::Whole => (None, None, None),
         Place::Offset(offset) => (Some(offset), None, None),

@@ -2,8 +2,8 @@
 //!
 //! [`dump::find`] looks at a path, [`report::report`] reads everything once and counts, and
 //! [`report::Report::rulings`] reads again for the documents that are asked for. [`show`] writes the
-//! report for people, [`json`] as data. Nothing is ever written anywhere else, no clock is read, and
-//! no input makes this panic.
+//! report for people, [`json`] as data. [`diff::diff`] says what a change would delete. Nothing is
+//! ever written anywhere else, no clock is read, and no input makes this panic.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -22,6 +22,7 @@
 //!     indexes: None,
 //!     next: 3,
 //!     pick: Pick::Each,
+//!     checks: false,
 //! };
 //! let report = report(dump::find(Path::new("dump"))?, question)?;
 //! json::write(&report, &[], &mut std::io::stdout())?;
@@ -33,7 +34,10 @@ pub mod bson_file;
 mod bytes;
 mod calls;
 pub mod case;
+pub mod checks;
+pub mod chosen;
 pub mod counterfactual;
+pub mod diff;
 pub mod dump;
 pub mod ejson_lines;
 pub mod fault;
@@ -52,5 +56,6 @@ pub mod source;
 pub mod survey;
 pub mod text;
 mod typed;
+pub mod whole;
 
 pub use bytes::dump_parse_bytes;

@@ -14,10 +14,6 @@ pub enum Sort {
     Ruled(Kind),
     /// A stored query; it reads this collection.
     View(String),
-    /// Buckets of measurements.
-    TimeSeries(Option<Bson>),
-    /// Ordered by a cluster key.
-    Clustered(Option<Bson>),
 }
 
 /// What metadata says.
@@ -27,6 +23,8 @@ pub struct Metadata {
     pub name: Option<String>,
     /// What it is.
     pub sort: Sort,
+    /// The options of the collection, as they are written.
+    pub options: Document,
     /// The specifications of its indexes, the one on `_id` included, as they are written.
     pub indexes: Vec<Document>,
 }
@@ -34,7 +32,7 @@ pub struct Metadata {
 impl Metadata {
     /// An ordinary collection with these indexes.
     pub fn plain(indexes: Vec<Document>) -> Metadata {
-        Metadata { name: None, sort: Sort::Ruled(Kind::Plain), indexes }
+        Metadata { name: None, sort: Sort::Ruled(Kind::Plain), options: Document::new(), indexes }
     }
 
     /// Has one of the indexes a time to live?
@@ -76,23 +74,27 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Metadata, Fault> {
     let empty = Document::new();
     let options = root.get_document("options").unwrap_or(&empty);
     let name = root.get_str("collectionName").ok().map(str::to_owned);
-    Ok(Metadata { name, sort: sort(&root, options), indexes })
+    Ok(Metadata { name, sort: sort(&root, options), options: options.clone(), indexes })
 }
 
 fn sort(root: &Document, options: &Document) -> Sort {
-    let seconds = || options.get(SECONDS).cloned();
     let is = |name: &str| root.get_str("type").is_ok_and(|sort| sort == name);
     if options.contains_key("viewOn") || is("view") {
         Sort::View(options.get_str("viewOn").unwrap_or("another collection").to_owned())
     } else if options.contains_key("timeseries") || is("timeseries") {
-        Sort::TimeSeries(seconds())
+        Sort::Ruled(Kind::TimeSeries)
     } else if options.get("clusteredIndex").is_some_and(is_true) {
-        Sort::Clustered(seconds())
-    } else if options.get("capped").is_some_and(is_true) {
+        let is_capped = is_capped(options);
+        Sort::Ruled(if is_capped { Kind::CappedClustered } else { Kind::Clustered })
+    } else if is_capped(options) {
         Sort::Ruled(Kind::Capped)
     } else {
         Sort::Ruled(Kind::Plain)
     }
+}
+
+fn is_capped(options: &Document) -> bool {
+    options.get("capped").is_some_and(is_true)
 }
 
 const FIX: &str =

@@ -2,6 +2,7 @@
 
 use bson::{Bson, Document};
 use ttlspec_model::Rule;
+use ttlspec_model::mongodb::clustered;
 use ttlspec_model::mongodb::index::{Kind, SECONDS};
 use ttlspec_model::mongodb::nan::{self, Arrival};
 use ttlspec_model::mongodb::number::{is_nan, is_number};
@@ -12,6 +13,7 @@ use ttlspec_model::mongodb::words::{Value, Via};
 use crate::json::relaxed;
 use crate::rule_on::{Standing, Ttl, in_short};
 use crate::survey::{Survey, Tally};
+use crate::whole;
 
 /// A remark, with the rule that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,13 @@ pub fn of_index(standing: &Standing, survey: &Survey, nth: usize) -> Vec<Note> {
     let mut notes = Vec::new();
     obstacle(standing, ttl, &mut notes);
     neighbours(standing, survey, ttl, &mut notes);
+    if ttl.part.is_some() {
+        of_part(standing, survey, ttl, tally, &mut notes);
+    }
+    if ttl.is_own() {
+        strays(survey, ttl, tally, &mut notes);
+        return notes;
+    }
     seconds(standing, ttl, &mut notes);
     options(standing, survey, ttl, &mut notes);
     dates(tally, &mut notes);
@@ -41,7 +50,7 @@ pub fn of_index(standing: &Standing, survey: &Survey, nth: usize) -> Vec<Note> {
 
 /// Why the index as a whole deletes nothing.
 fn obstacle(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
-    if ttl.lifetime().is_some() {
+    if ttl.lifetime().is_some() || ttl.usable.because.contains(&Rule::MongodbBucketOff) {
         return;
     }
     let empty = bson::Document::new();
@@ -52,6 +61,65 @@ fn obstacle(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
         text.push_str("; set the value with collMod on the old server first");
     }
     notes.push(note(rule, text));
+}
+
+/// What is to be said of a collection with seconds of its own, or of an index of it.
+fn of_part(standing: &Standing, survey: &Survey, ttl: &Ttl, tally: &Tally, notes: &mut Vec<Note>) {
+    use Rule::*;
+    let server = standing.server;
+    let Some(part) = &ttl.part else { return };
+    if part.is_of_buckets() && ttl.lifetime().is_some() {
+        let text = format!(
+            "whole buckets go, each {} s later than its own time says, which it may span; no \
+             measurement decides by itself",
+            part.span_s()
+        );
+        notes.push(note(MongodbBucketDeleted, text));
+    }
+    if ttl.usable.because.contains(&MongodbBucketOff) {
+        let text = format!(
+            "a bucket that begins outside 1970 to 2038-01-19T03:14:07Z{} turns the time to live of \
+             the WHOLE collection off, without a word in the log",
+            first_extended(survey)
+        );
+        notes.push(note(MongodbBucketOff, text));
+    }
+    let never = |rule| tally.never_by_rule.get(&rule).copied().unwrap_or(0);
+    let cited = |rule| tally.remarkable.get(&rule).copied().unwrap_or(0);
+    let mut say = |rule: Rule, count: u64, text: &str| {
+        if count > 0 {
+            notes.push(note(rule, format!("{}: {text}", documents(count))));
+        }
+    };
+    let text = format!("{server} begins to look later than their time, so they stay for good");
+    say(MongodbBucketFrom2017, never(MongodbBucketFrom2017), &text);
+    let text = format!("dated before 1970, where {server} begins to look: they stay for good");
+    say(MongodbClusteredFrom1970, never(MongodbClusteredFrom1970), &text);
+    say(
+        MongodbBucketThresholdCut,
+        cited(MongodbBucketThresholdCut),
+        "ruled on by a threshold that 32 bits cannot hold, so that all may go; doubtful",
+    );
+    say(
+        MongodbBucketCut,
+        cited(MongodbBucketCut),
+        "the time in the _id was cut to 32 bits: they go too soon or never",
+    );
+    say(
+        MongodbBucketTwoScans,
+        cited(MongodbBucketTwoScans),
+        "dates that an _id cannot hold are there: the latest measurement has to be old enough, too",
+    );
+    say(
+        MongodbClusteredBefore1970,
+        cited(MongodbClusteredBefore1970),
+        "dated before 1970 (such as a DateTime.MinValue), and expired",
+    );
+}
+
+fn first_extended(survey: &Survey) -> String {
+    let id = survey.specs.iter().find_map(whole::extended);
+    id.map_or_else(String::new, |id| format!(" (the first has the _id {})", shown(id)))
 }
 
 /// Other indexes of the collection that matter for this one.
@@ -67,7 +135,9 @@ fn neighbours(standing: &Standing, survey: &Survey, ttl: &Ttl, notes: &mut Vec<N
     if standing.via == Via::Restored
         && let Some((name, error)) = first
     {
-        let text = if name == ttl.name() {
+        let text = if ttl.is_own() && name == ttl.name() {
+            "mongorestore ends there, and makes neither the collection nor its indexes".to_owned()
+        } else if name == ttl.name() {
             format!(
                 "mongorestore makes all indexes of a collection with one command: {error} \
                  ends it and no index of `{}` is made until `{name}` is corrected in the metadata",
@@ -248,7 +318,8 @@ fn are(count: u64) -> &'static str {
 /// What is to be said of a collection as a whole.
 pub fn of_collection(survey: &Survey) -> Vec<Note> {
     let mut notes = Vec::new();
-    for spec in survey.specs.iter().filter(|spec| !spec.contains_key(SECONDS)) {
+    let is_index = |spec: &&Document| !spec.contains_key(SECONDS) && !whole::is_own(spec);
+    for spec in survey.specs.iter().filter(is_index) {
         if let Some(option) = spec.keys().find(|option| is_misspelt(option)) {
             let name = spec.get_str("name").unwrap_or_default();
             let text = format!(
@@ -297,7 +368,12 @@ fn is_misspelt(option: &str) -> bool {
 
 /// Why nothing expires in a collection without a TTL index.
 pub fn no_ttl(survey: &Survey) -> String {
-    let mut text = format!("no TTL index: nothing expires ({})", documents(survey.documents));
+    let own = if clustered::has_seconds(survey.kind) {
+        " and no expireAfterSeconds of its own"
+    } else {
+        ""
+    };
+    let mut text = format!("no TTL index{own}: nothing expires ({})", documents(survey.documents));
     let all = |(name, count): (&String, &u64)| (*count == survey.documents).then(|| name.clone());
     let dates: Vec<String> = survey.dates.iter().filter_map(all).take(3).collect();
     if !dates.is_empty() {
@@ -311,10 +387,10 @@ pub fn not_known(survey: &Survey) -> String {
     format!("its indexes are not known: not ruled on ({})", documents(survey.documents))
 }
 
-/// Is an index Cosmos DB's? Its `_ts` is no field of any document.
-pub fn is_cosmos(spec: &Document, survey: &Survey) -> bool {
+/// Is an index Cosmos DB's? Its `_ts` is no field of any document: `with_ts` have one.
+pub fn is_cosmos(spec: &Document, with_ts: u64) -> bool {
     let key = spec.get_document("key");
-    survey.with_ts == 0 && key.is_ok_and(|key| key.len() == 1 && key.contains_key("_ts"))
+    with_ts == 0 && key.is_ok_and(|key| key.len() == 1 && key.contains_key("_ts"))
 }
 
 /// Why Cosmos DB is not ruled on.

@@ -13,6 +13,7 @@ use crate::json::relaxed;
 use crate::propose_filter::satisfy;
 use crate::rule_on::{Stage, Standing, Ttl, a_kind};
 use crate::survey::{Unit, epoch};
+use crate::whole::{self, Part};
 
 /// A change, and how things would be with it.
 pub struct Change {
@@ -25,6 +26,11 @@ pub struct Change {
 /// The changes worth trying.
 pub fn changes(case: &Case) -> Vec<Change> {
     let (ttl, ruling) = case.look();
+    if let Some(part) = &ttl.part
+        && (part.is_own() || part.is_of_buckets())
+    {
+        return of_part(case, &ttl, part, &ruling.verdict);
+    }
     match ttl.stage(&ruling) {
         Stage::Index => of_index(case, &ttl).into_iter().chain(of_server(case)).collect(),
         Stage::Filter => of_filter(case, &ttl),
@@ -34,6 +40,24 @@ pub fn changes(case: &Case) -> Vec<Change> {
             _ => Vec::new(),
         },
         Stage::Expired => Vec::new(),
+    }
+}
+
+/// What can be tried of a collection with seconds of its own, and of buckets.
+fn of_part(case: &Case, ttl: &Ttl, part: &Part, verdict: &Verdict) -> Vec<Change> {
+    match (verdict, ttl.lifetime()) {
+        (Verdict::Pending(at, dated), _) => {
+            let begins = Millis(dated.date.0.saturating_add(part.span_s().saturating_mul(1_000)));
+            of_time(case, *at, begins, &dated.path)
+        }
+        (Verdict::Never, Some(lifetime)) if part.is_own() && !part.is_of_buckets() => {
+            let latest = case.standing.at.0.saturating_sub(lifetime);
+            let words = format!("`_id` were a Date of {} or earlier", instant::shown(latest));
+            let dated = change(words, case.with_value("_id", date_of(latest)));
+            of_server(case).into_iter().chain([dated]).collect()
+        }
+        (Verdict::Never, _) => of_server(case).into_iter().collect(),
+        (Verdict::Expired(..), _) => Vec::new(),
     }
 }
 
@@ -219,7 +243,7 @@ fn of_index(case: &Case, ttl: &Ttl) -> Vec<Change> {
             changes.push(change(words, case.with_option(option, None)));
         }
     }
-    if case.specs.len() > 1 {
+    if case.specs.len() > 1 && !case.specs.iter().any(whole::is_own) {
         let alone = Case { specs: vec![spec.clone()], at: 0, ..case.clone() };
         changes.push(change("the other indexes were not in its way", alone));
     }
@@ -263,7 +287,7 @@ fn other_seconds(case: &Case, ttl: &Ttl, found: &Bson) -> Vec<(i32, String)> {
 // ---- the server --------------------------------------------------------------------------------
 
 /// Releases that behave differently from each other, oldest first.
-const RELEASES: [Version; 15] = [
+const RELEASES: [Version; 16] = [
     Version::new(4, 0, 28),
     Version::new(4, 2, 22),
     Version::new(4, 2, 25),
@@ -279,6 +303,7 @@ const RELEASES: [Version; 15] = [
     Version::new(7, 0, 14),
     Version::new(7, 1, 1),
     Version::new(8, 0, 4),
+    Version::new(8, 0, 12),
 ];
 
 /// The nearest release on which the document would be expired: a later one if there is one.
@@ -310,6 +335,11 @@ fn reason(rule: Rule) -> Option<&'static str> {
         Rule::MongodbFilterOrIn => "the partial filter is accepted",
         Rule::MongodbIndexUnchecked => "createIndexes does not check the value",
         Rule::MongodbIndexHidden => "`hidden` is known",
+        Rule::MongodbClusteredBefore1970 => "dates before 1970 are looked at",
+        Rule::MongodbBucketFrom2017 => "old buckets are looked at",
+        Rule::MongodbBucketTwoScans | Rule::MongodbBucketOff => {
+            "a bucket outside 1970 to 2038 does not keep the others"
+        }
         _ => return None,
     })
 }

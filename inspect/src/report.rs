@@ -5,19 +5,20 @@ use std::io;
 use bson::oid::ObjectId;
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::compare::equal;
-use ttlspec_model::mongodb::index::Kind;
 use ttlspec_model::mongodb::life::{self, Verdict};
 use ttlspec_model::{Rule, Ruling};
 
+use crate::chosen::{Choice, Chosen, choose};
 use crate::counterfactual::{would_expire_if, would_stay_if};
-use crate::dump::{Data, Dump, Skipped, clustered, time_series};
+use crate::dump::{Data, Dump, Skipped};
 use crate::fault::Fault;
-use crate::metadata::{Metadata, Sort};
+use crate::metadata::Sort;
 use crate::near_miss::{self, Note};
 use crate::propose;
 use crate::rule_on::{Decided, Standing, Ttl, arrive, decided};
 use crate::survey::{Survey, survey};
 use crate::text;
+use crate::whole::Part;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Question {
     pub next: usize,
     /// The documents to rule on one by one.
     pub pick: Pick,
+    /// Say what can stand in the way, though no document that is ruled on has expired.
+    pub checks: bool,
 }
 
 /// Which documents are ruled on one by one.
@@ -112,90 +115,33 @@ pub struct RulingOn<'a> {
 /// # Errors
 /// A [`Fault`] where the collection that was asked for is not there.
 pub fn report(dump: Dump, question: Question) -> Result<Report, Fault> {
-    let mut report = Report {
-        question,
-        surveys: Vec::new(),
-        skipped: dump.skipped,
-        faults: dump.faults,
-        notes: Vec::new(),
-    };
-    if report.question.indexes.is_none() {
-        report.faults.extend(dump.metadata_faults);
-    }
-    if let Some(wanted) = &report.question.collection {
-        let names: Vec<&str> = dump.collections.iter().map(|c| c.namespace.as_str()).collect();
-        let is_skipped = report.skipped.iter().any(|skipped| skipped.namespace == *wanted);
-        if dump.is_folder && !names.contains(&wanted.as_str()) && !is_skipped {
-            let what =
-                format!("expected a collection `{wanted}` in the dump, found {}", list(&names));
-            return Err(Fault::whole("--collection", what, "give one of those"));
-        }
-        report.skipped.retain(|skipped| skipped.namespace == *wanted);
-    }
-    for found in dump.collections {
-        let wanted = report.question.collection.clone();
-        let namespace = match wanted {
-            Some(wanted) if !dump.is_folder => wanted,
-            Some(wanted) if wanted != found.namespace => continue,
-            _ => found.namespace,
-        };
-        if let Some(data) = found.data {
-            report.one(namespace, data, found.metadata);
-        }
+    let Question { collection, indexes, .. } = &question;
+    let Choice { chosen, skipped, faults } =
+        choose(dump, collection.as_deref(), indexes.as_deref())?;
+    let mut report = Report { question, surveys: Vec::new(), skipped, faults, notes: Vec::new() };
+    for chosen in chosen {
+        report.one(chosen);
     }
     Ok(report)
 }
 
-fn list(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
-}
-
 impl Report {
-    fn one(&mut self, namespace: String, data: Data, metadata: Option<Metadata>) {
-        let given = self.question.indexes.clone();
-        let is_known = metadata.is_some() || given.is_some();
-        let metadata = match (metadata, given) {
-            (Some(metadata), None) => metadata,
-            (Some(metadata), Some(indexes)) => Metadata { indexes, ..metadata },
-            (None, Some(indexes)) => Metadata::plain(indexes),
-            (None, None) => {
-                let file = data.name();
-                let has_reason = self.faults.iter().any(|fault| is_beside(&fault.file, &file));
-                if !has_reason {
-                    let what = format!("expected the indexes of `{namespace}`, found no metadata");
-                    let fix = "put the `.metadata.json` beside the documents, or give the indexes \
-                               with `--index SPEC` or `--indexes FILE`";
-                    self.faults.push(Fault::whole(&file, what, fix));
-                }
-                Metadata::plain(Vec::new())
-            }
-        };
-        let kind = match &metadata.sort {
-            Sort::Ruled(kind) => *kind,
-            Sort::View(_) if self.question.indexes.is_some() => Kind::Plain,
-            Sort::TimeSeries(seconds) => {
-                return self.skip(namespace, time_series(seconds.as_ref()));
-            }
-            Sort::Clustered(seconds) => return self.skip(namespace, clustered(seconds.as_ref())),
-            Sort::View(on) => {
-                let what = format!("expected no documents of a view on `{on}`, found some");
-                let fix = "give the metadata that belongs to them";
-                let file = data.name();
-                return self.faults.push(Fault::whole(&file, what, fix));
-            }
-        };
+    fn one(&mut self, chosen: Chosen) {
+        let Chosen { namespace, data, metadata, is_known } = chosen;
         let mut documents = match data.open() {
             Ok(documents) => documents,
             Err(fault) => return self.faults.push(fault),
         };
         let Question { standing, next, .. } = self.question;
+        // The choice leaves no view.
+        let Sort::Ruled(kind) = metadata.sort else { return };
         let arrived = arrive(&standing, kind, &metadata.indexes);
         let what = (namespace, kind, metadata.indexes);
         let survey = survey(&standing, what, arrived, &mut documents, next);
         self.faults.extend(survey.fault.clone());
         let notes = near_miss::of_collection(&survey);
         self.notes.extend(notes.into_iter().map(|note| (survey.namespace.clone(), note)));
-        if survey.arrived.ttl.iter().any(|ttl| near_miss::is_cosmos(&ttl.found, &survey)) {
+        if survey.arrived.ttl.iter().any(|ttl| near_miss::is_cosmos(&ttl.found, survey.with_ts)) {
             return self.skip(survey.namespace, near_miss::COSMOS.to_owned());
         }
         if survey.arrived.ttl.is_empty() {
@@ -267,7 +213,9 @@ impl Report {
         for (nth, (ttl, ruling)) in all.iter().enumerate() {
             let mut by = ttl.by(ruling);
             if let Verdict::Pending(_, dated) | Verdict::Expired(_, dated) = &ruling.verdict {
-                by.extend(life::remarks(dated, &ttl.path(), several));
+                let path = if ttl.is_of_buckets() { dated.path.clone() } else { ttl.path() };
+                by.extend(life::remarks(dated, &path, several));
+                by.extend(ttl.part.as_ref().and_then(Part::remark));
             }
             let case = propose::case(standing, survey.kind, &survey.specs, nth, document);
             each(&RulingOn {
@@ -286,18 +234,10 @@ impl Report {
     }
 }
 
-/// Do metadata and documents belong together?
-fn is_beside(metadata: &str, data: &str) -> bool {
-    let bare = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
-    let data = bare(data);
-    let stem = data.rsplit_once('.').map_or(data.as_str(), |(stem, _)| stem);
-    bare(metadata) == format!("{stem}.metadata.json")
-}
-
-/// What a dump cannot show, and how to see it.
+/// What a dump cannot show.
 pub const NOT_IN_A_DUMP: &str = "deletable is not deleted: a dump does not show whether \
      ttlMonitorEnabled is on, whether this member is the primary, how long the monitor sleeps, or \
-     how far it is behind; check: db.adminCommand({getParameter: 1, ttlMonitorEnabled: 1, \
-     ttlMonitorSleepSecs: 1}), db.hello().isWritablePrimary, db.serverStatus().metrics.ttl";
+     how far it is behind; `--checks` lists all that can still stand in the way, and what to ask \
+     the server";
 /// The rule that it is about.
 pub const NOT_IN_A_DUMP_RULE: Rule = Rule::MongodbPassUndisturbed;

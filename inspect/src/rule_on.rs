@@ -1,16 +1,20 @@
 //! What does each TTL index of a collection make of each document, and what decides?
 
-use crate::json::relaxed;
+use std::rc::Rc;
+
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::date;
 use ttlspec_model::mongodb::filter::{self, Filter};
 use ttlspec_model::mongodb::index::{Creation, FILTER, Index, Kind, SECONDS, is_option};
 use ttlspec_model::mongodb::life::{self, Verdict};
 use ttlspec_model::mongodb::nan::{self, Arrival};
-use ttlspec_model::mongodb::pass::{self, Use};
+use ttlspec_model::mongodb::pass::{self, Target, Use};
 use ttlspec_model::mongodb::version::Version;
 use ttlspec_model::mongodb::words::Via;
 use ttlspec_model::{Millis, Rule, Ruling};
+
+use crate::json::relaxed;
+use crate::whole::{self, Part};
 
 /// Where the data stands, how it came there, and when it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Ttl {
     pub usable: Ruling<Use>,
     /// Why it cannot be built over the documents, where that is so.
     pub obstacle: Option<(Rule, String)>,
+    /// What it is of a collection that has seconds of its own.
+    pub part: Option<Part>,
 }
 
 /// An index that the server did not take.
@@ -75,8 +81,19 @@ pub enum Stage {
     Expired,
 }
 
-/// Lets the indexes of a collection come to the server, in their order.
+/// Lets the indexes of a collection come to the server, in their order, and keeps those with a time
+/// to live.
 pub fn arrive(standing: &Standing, kind: Kind, specs: &[Document]) -> Arrived {
+    let mut arrived = arrive_all(standing, kind, specs);
+    arrived.ttl.retain(|ttl| ttl.found.contains_key(SECONDS));
+    arrived
+}
+
+/// The same, and keeps all: there is one [`Ttl`] for each specification, with a time to live or not.
+pub fn arrive_all(standing: &Standing, kind: Kind, specs: &[Document]) -> Arrived {
+    if let Some(own) = specs.iter().find(|spec| whole::is_own(spec)) {
+        return arrive_whole(standing, own, specs);
+    }
     let mut existing: Vec<Index> = Vec::new();
     let mut arrived = Arrived::default();
     for spec in specs {
@@ -92,19 +109,96 @@ pub fn arrive(standing: &Standing, kind: Kind, specs: &[Document]) -> Arrived {
             _ => None,
         };
         existing.extend(index.clone());
-        if spec.contains_key(SECONDS) {
-            let usable = match &index {
-                Some(index) => pass::usable(standing.server, kind, index),
-                None => Ruling::plain(Use::Nothing),
-            };
-            let found = spec.clone();
-            arrived.ttl.push(Ttl { found, arrival, index, usable, obstacle: None });
+        arrived.ttl.push(Ttl::standing(standing.server, kind, spec.clone(), arrival, index));
+    }
+    arrived
+}
+
+/// The same of a collection that has seconds of its own, and stands as `own` among the
+/// specifications.
+fn arrive_whole(standing: &Standing, own: &Document, specs: &[Document]) -> Arrived {
+    let (own_arrival, mut collection) = whole::arrival(standing, own);
+    let mut came = Vec::new();
+    for spec in specs {
+        let arrival = if whole::is_own(spec) {
+            own_arrival.clone()
+        } else {
+            whole::index_arrival(standing, collection.as_ref().ok_or(&own_arrival), spec)
+        };
+        let target = match (&arrival.verdict, &mut collection) {
+            _ if whole::is_own(spec) => Some(Target::Own),
+            (Arrival::Creation(Creation::Made(index)), Some(collection)) => {
+                collection.indexes.push(index.clone());
+                Some(Target::Index(collection.indexes.len() - 1))
+            }
+            _ => None,
+        };
+        came.push((spec.clone(), arrival, target));
+    }
+    let collection = collection.map(Rc::new);
+    let mut arrived = Arrived::default();
+    for (found, arrival, target) in came {
+        let is_about_it = collection.is_some() || whole::is_own(&found);
+        if let Arrival::Creation(Creation::Refused(code)) = arrival.verdict
+            && is_about_it
+        {
+            let name = found.get_str("name").unwrap_or_default().to_owned();
+            arrived.refused.push(Refused { name, code, rule: deciding(&arrival.because) });
         }
+        let part = collection.clone().zip(target);
+        let part = part.map(|(collection, target)| Part { collection, target });
+        arrived.ttl.push(Ttl::of_part(standing.server, found, arrival, part));
     }
     arrived
 }
 
 impl Ttl {
+    /// A part of a collection with seconds of its own, as it stands on a server.
+    pub fn of_part(
+        server: Version,
+        found: Document,
+        arrival: Ruling<Arrival>,
+        part: Option<Part>,
+    ) -> Ttl {
+        let usable = match &part {
+            Some(part) => part.usable(server),
+            None => Ruling::plain(Use::Nothing),
+        };
+        let index = match &part {
+            Some(Part { collection, target: Target::Own }) => Some(whole::stored(collection)),
+            Some(Part { collection, target: Target::Index(at) }) => {
+                Some(collection.indexes[*at].clone())
+            }
+            None => None,
+        };
+        Ttl { found, arrival, index, usable, obstacle: None, part }
+    }
+
+    /// Is it the collection itself?
+    pub fn is_own(&self) -> bool {
+        whole::is_own(&self.found)
+    }
+
+    /// Does it decide on buckets of a time-series collection?
+    pub fn is_of_buckets(&self) -> bool {
+        self.part.as_ref().is_some_and(Part::is_of_buckets)
+    }
+
+    /// An index as it stands on a server, if it does.
+    pub fn standing(
+        server: Version,
+        kind: Kind,
+        found: Document,
+        arrival: Ruling<Arrival>,
+        index: Option<Index>,
+    ) -> Ttl {
+        let usable = match &index {
+            Some(index) => pass::usable(server, kind, index),
+            None => Ruling::plain(Use::Nothing),
+        };
+        Ttl { found, arrival, index, usable, obstacle: None, part: None }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.found.get_str("name").unwrap_or_default()
@@ -143,6 +237,10 @@ impl Ttl {
     pub fn verdict(&self, standing: &Standing, document: &Document) -> Ruling<Verdict> {
         match (&self.index, self.lifetime()) {
             (Some(index), Some(lifetime)) => {
+                if let Some(part) = &self.part {
+                    let ruling = part.verdict(standing.server, document, lifetime, standing.at);
+                    return ruling.after(&self.usable.because);
+                }
                 life::by_lifetime(standing.server, index, document, lifetime, standing.at)
                     .after(&self.usable.because)
             }
@@ -195,23 +293,25 @@ fn deciding(because: &[Rule]) -> Rule {
         let shape = because.iter().find(|rule| shapes.contains(rule));
         return shape.copied().unwrap_or(MongodbDateType);
     }
-    // These say that something is wrong; the rule before them says what.
-    let general = |rule: &Rule| {
-        matches!(
-            rule,
-            MongodbNanRestored
-                | MongodbNanUpgraded
-                | MongodbNanSynced
-                | MongodbPassValue
-                | MongodbPassError
-                | MongodbPassSpecification
-                | MongodbThresholdWholeSeconds
-                | MongodbThresholdCast
-                | MongodbThresholdHalfEven
-        )
-    };
-    let specific = because.iter().rev().find(|rule| !general(rule));
+    let specific = because.iter().rev().find(|rule| !is_general(**rule));
     specific.or(because.last()).copied().unwrap_or(MongodbIndexTtl)
+}
+
+/// These say that something is so, or is wrong; a rule before them says what.
+pub fn is_general(rule: Rule) -> bool {
+    use Rule::*;
+    matches!(
+        rule,
+        MongodbNanRestored
+            | MongodbNanUpgraded
+            | MongodbNanSynced
+            | MongodbPassValue
+            | MongodbPassError
+            | MongodbPassSpecification
+            | MongodbThresholdWholeSeconds
+            | MongodbThresholdCast
+            | MongodbThresholdHalfEven
+    )
 }
 
 // ---- what decided ------------------------------------------------------------------------------
@@ -250,8 +350,15 @@ pub fn decided(
             Decided { path: dated.path.clone(), value, is_missing: false, blocked_by: None }
         }
         Verdict::Never => match ttl.stage(ruling) {
-            Stage::Filter => by_filter(standing.server, ttl, document),
-            Stage::Date => by_date(ttl, document),
+            Stage::Filter => match &ttl.part {
+                Some(part) => by_filter(standing.server, ttl, &part.seen(document)),
+                None => by_filter(standing.server, ttl, document),
+            },
+            Stage::Date => {
+                let of_part =
+                    ttl.part.as_ref().and_then(|part| part.decided(standing.server, document));
+                of_part.unwrap_or_else(|| by_date(ttl, document))
+            }
             _ => by_index(standing, kind, ttl, ruling),
         },
     }
@@ -286,21 +393,46 @@ fn by_index(standing: &Standing, kind: Kind, ttl: &Ttl, ruling: &Ruling<Verdict>
             let unknown = ttl.found.keys().find(|name| !is_option(standing.server, name));
             option(unknown.map_or("key", String::as_str))
         }
+        MongodbBucketOff => option("timeseries"),
         rule if rule.chapter().ends_with("4-filter") => option(FILTER),
         _ => option(SECONDS),
     };
-    let blocked_by = Some(format!("the index: {}", in_short(standing, ttl)));
+    let what = if ttl.is_own() { "the collection" } else { "the index" };
+    let blocked_by = Some(format!("{what}: {}", in_short(standing, ttl)));
     Decided::at(path, value, blocked_by)
+}
+
+/// Does it refuse a collection, and no index?
+fn is_of_create(rule: Rule) -> bool {
+    use Rule::*;
+    let of_buckets =
+        [MongodbBucketAlone, MongodbBucketFields, MongodbBucketGranularity, MongodbBucketCustom];
+    rule.chapter().ends_with("14-clustered") && rule != MongodbClusteredCappedIndex
+        || of_buckets.contains(&rule)
 }
 
 /// Why an index as a whole deletes nothing, in a few words.
 pub fn in_short(standing: &Standing, ttl: &Ttl) -> String {
     let server = standing.server;
+    if ttl.usable.because.contains(&Rule::MongodbBucketOff) {
+        return format!(
+            "{server} deletes nothing of a collection with dates that a bucket's _id cannot hold, \
+             and says nothing of it"
+        );
+    }
     match (&ttl.arrival.verdict, &ttl.obstacle, &ttl.usable.verdict) {
         (Arrival::Fatal(code), ..) => {
             format!("{server} ends with assertion {code} and never serves")
         }
         (Arrival::Creation(Creation::Refused(code)), ..) => match standing.via {
+            Via::Created | Via::Restored
+                if is_of_create(deciding(&ttl.arrival.because)) && !ttl.is_own() =>
+            {
+                format!("its collection is not made, which {server} refuses with error {code}")
+            }
+            Via::Created | Via::Restored if ttl.is_own() => {
+                format!("create on {server} refuses the collection with error {code}")
+            }
             Via::Created | Via::Restored => {
                 format!("createIndexes on {server} refuses it with error {code}")
             }

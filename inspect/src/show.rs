@@ -7,6 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use ttlspec_model::Rule;
 use ttlspec_model::mongodb::life::Verdict;
 
+use crate::checks::{self, Check, seen_in_words};
 use crate::instant;
 use crate::near_miss::{documents, of_index, shown};
 use crate::report::{NOT_IN_A_DUMP, Report, RulingOn};
@@ -23,13 +24,18 @@ pub fn write(report: &Report, notes: &[String], out: &mut dyn Write) -> io::Resu
     remarks(report, notes, out)?;
     let mut known: Vec<Rule> = Vec::new();
     let mut is_first = true;
+    let mut with_checks = report.question.checks;
     let missing = report.rulings(&mut |ruling| {
         if is_first {
             writeln!(out, "\nrulings")?;
             is_first = false;
         }
+        with_checks |= matches!(ruling.verdict, Verdict::Expired(..));
         one(report, ruling, &mut known, out)
     })?;
+    if with_checks {
+        checks(report, out)?;
+    }
     for id in &missing {
         writeln!(out, "\nno document with _id {id}{}", those_there(report))?;
     }
@@ -167,15 +173,15 @@ fn one(
         }
     };
     writeln!(out, "\n  {} _id {id} under {index}: {verdict}", ruling.namespace)?;
+    if let Some(blocked_by) = &ruling.decided.blocked_by {
+        wrapped_after(out, "    blocked by  ", blocked_by)?;
+    }
     let value = match &ruling.decided.value {
         Bson::DateTime(date) => instant::shown(date.timestamp_millis()),
         Bson::Null if ruling.decided.is_missing => "(nothing there)".to_owned(),
         other => shown(other),
     };
     wrapped_after(out, "    decided by  ", &format!("{} = {value}", ruling.decided.path))?;
-    if let Some(blocked_by) = &ruling.decided.blocked_by {
-        wrapped_after(out, "    blocked by  ", blocked_by)?;
-    }
     rules(&ruling.by, known, out)?;
     let flips = match &ruling.verdict {
         Verdict::Never => "never, as things are".to_owned(),
@@ -192,6 +198,48 @@ fn one(
     {
         let text = format!("{first} deletes it from {} on", instant::shown(at));
         wrapped_after(out, "    sooner      ", &text)?;
+    }
+    if matches!(ruling.verdict, Verdict::Expired(..)) {
+        let text = "by the rules nothing keeps it; what still can is listed at the end";
+        wrapped_after(out, "    still there ", text)?;
+    }
+    Ok(())
+}
+
+/// What can stand in the way of what has expired: what the dump shows, and what to ask the server.
+fn checks(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let standing = &report.question.standing;
+    writeln!(out, "\nexpired and still there: what can stand in the way")?;
+    for (_, survey) in &report.surveys {
+        for (nth, ttl) in survey.arrived.ttl.iter().enumerate() {
+            writeln!(out, "\n  {} {}: the dump shows", survey.namespace, ttl.name())?;
+            for seen in checks::seen(standing, survey, nth) {
+                wrapped_after(out, "    - ", &seen_in_words(&seen))?;
+            }
+        }
+        writeln!(out, "\n  {}: ask the server", survey.namespace)?;
+        for nth in 0..survey.arrived.ttl.len() {
+            for check in checks::of_index(standing, survey, nth) {
+                one_check(&check, out)?;
+            }
+        }
+        for check in checks::of_collection(standing.server, survey.kind, &survey.namespace) {
+            one_check(&check, out)?;
+        }
+    }
+    writeln!(out, "\n  of the server {} as a whole: ask it", standing.server)?;
+    for check in checks::of_server(standing.server) {
+        one_check(&check, out)?;
+    }
+    Ok(())
+}
+
+/// The command stands on one line, so that it can be copied.
+fn one_check(check: &Check, out: &mut dyn Write) -> io::Result<()> {
+    wrapped_after(out, "    - ", &check.what)?;
+    writeln!(out, "        {}", check.command)?;
+    for answer in &check.answers {
+        wrapped_after(out, "          ", answer)?;
     }
     Ok(())
 }
@@ -225,11 +273,11 @@ fn rules(by: &[Rule], known: &mut Vec<Rule>, out: &mut dyn Write) -> io::Result<
 
 const WIDTH: usize = 100;
 
-fn wrapped(out: &mut dyn Write, indent: usize, text: &str) -> io::Result<()> {
+pub(crate) fn wrapped(out: &mut dyn Write, indent: usize, text: &str) -> io::Result<()> {
     wrapped_after(out, &" ".repeat(indent), text)
 }
 
-fn wrapped_after(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
+pub(crate) fn wrapped_after(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
     let indent = " ".repeat(label.chars().count());
     let mut line = label.to_owned();
     let mut is_empty = true;

@@ -16,6 +16,7 @@ use crate::instant;
 use crate::json::relaxed;
 use crate::rule_on::{Arrived, Stage, Standing, Ttl};
 use crate::seen::Seen;
+use crate::whole;
 
 /// What one index makes of all documents.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Tally {
     pub inside: u64,
     /// Documents whose deciding date lies before 1970.
     pub before_1970: u64,
+    /// Rules about dates that do not fit, and how many documents they were cited for.
+    pub remarkable: BTreeMap<Rule, u64>,
     /// What stands at the path of those that have no date there.
     pub strays: Strays,
 }
@@ -177,6 +180,9 @@ fn count_dates(document: &Document, dates: &mut BTreeMap<String, u64>) {
 
 impl Tally {
     fn count(&mut self, ttl: &Ttl, document: &Document, ruling: &Ruling<Verdict>, next: usize) {
+        for rule in whole::REMARKABLE.iter().filter(|rule| ruling.because.contains(rule)) {
+            *self.remarkable.entry(*rule).or_default() += 1;
+        }
         match &ruling.verdict {
             Verdict::Never => {
                 self.never += 1;
@@ -203,6 +209,9 @@ impl Tally {
 }
 
 fn is_inside(path: &str, ttl: &Ttl) -> bool {
+    if ttl.is_of_buckets() {
+        return false;
+    }
     let is_path = |key: &Document| key.keys().next().is_some_and(|only| only == path);
     !ttl.found.get_document("key").is_ok_and(is_path)
 }
@@ -253,17 +262,22 @@ pub fn epoch(value: &Bson) -> Option<(i64, Unit)> {
 
 /// Can an index that was made over these documents be built?
 #[derive(Default)]
-struct Build {
+pub(crate) struct Build {
     index: Option<Index>,
     /// The keys so far, if no two documents may have the same.
     unique: Option<Seen>,
-    failed: Option<(Rule, String)>,
+    /// Why not, with the rule.
+    pub(crate) failed: Option<(Rule, String)>,
 }
 
 impl Build {
-    fn new(standing: &Standing, ttl: &Ttl) -> Build {
+    /// For an index as it came.
+    pub(crate) fn new(standing: &Standing, ttl: &Ttl) -> Build {
         let is_built = matches!(standing.via, Via::Created | Via::Restored);
-        let Some(index) = ttl.index.as_ref().filter(|index| is_built && index.path().is_some())
+        let Some(index) = ttl
+            .index
+            .as_ref()
+            .filter(|index| is_built && index.path().is_some() && !ttl.is_of_buckets())
         else {
             return Build::default();
         };
@@ -274,7 +288,13 @@ impl Build {
         Build { index: may_fail.then(|| index.clone()), unique, failed: None }
     }
 
-    fn see(&mut self, standing: &Standing, document: &Document) {
+    /// Could documents keep it from being built?
+    pub(crate) fn may_fail(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// One document more.
+    pub(crate) fn see(&mut self, standing: &Standing, document: &Document) {
         let Some(index) = self.index.as_ref().filter(|_| self.failed.is_none()) else { return };
         let path = index.path().unwrap_or_default();
         let is_member = |filter| filter::member(standing.server, &filter, document).verdict;

@@ -35,12 +35,15 @@ fn documents() -> Vec<Document> {
         doc! { "_id": 1, "a": date(1_704_067_200_000), "f": true },
         doc! { "_id": 1, "a": [date(i64::MIN), "2024-01-01", [date(i64::MAX)]], "f": { "g": 1 } },
         doc! { "_id": ObjectId::from_bytes([7; 12]), "a": [{ "b": date(0) }, { "0": 1 }] },
+        doc! { "_id": ObjectId::from_bytes([0xff; 12]), "meta": { "g": 1 },
+        "control": { "min": { "a": date(i64::MIN) }, "max": { "a": date(i64::MAX) } } },
+        doc! { "_id": date(-1), "control": { "min": { "a": 1 } }, "meta": 1 },
         doc! { "a": { "b": [] }, "f": f64::NAN, "t": Bson::MaxKey },
         doc! { "_id": "x", "a": "2024-01-01T00:00:00Z", "n": 1_704_067_200_i64 },
     ]
 }
 
-const METADATA: [&str; 4] = [
+const METADATA: [&str; 8] = [
     r#"{"options":{},"indexes":[{"v":2,"key":{"a":1},"name":"a_1","expireAfterSeconds":60},
         {"v":2,"key":{"a.0.b":-1},"name":"b","unique":true,"expireAfterSeconds":{"$numberDouble":"NaN"}}]}"#,
     r#"{"options":{"capped":true},"indexes":[{"key":{"a.b":1.0},"name":"c","expireAfterSeconds":"10",
@@ -48,6 +51,14 @@ const METADATA: [&str; 4] = [
     r#"[{ v: 1, key: { a: 'hashed', n: 1 }, name: 'h', expireAfterSeconds: NumberLong(-5) },
         { v: 2, key: { n: 1 }, name: 'n', sparse: true, expireAfterSeconds: 1e300 }]"#,
     r#"{"a_1": {"key": [["a", 1]], "expireAfterSeconds": 2147483647, "v": 1}}"#,
+    r#"{"options":{"expireAfterSeconds":1e18,"timeseries":{"timeField":"a","bucketMaxSpanSeconds":3600}},
+        "indexes":[],"type":"timeseries"}"#,
+    r#"{"options":{"expireAfterSeconds":-5,"clusteredIndex":{"key":{"a":1}}},"indexes":[]}"#,
+    r#"{"options":{"expireAfterSeconds":60,"timeseries":{"timeField":"a","metaField":"f",
+        "granularity":"seconds"}},"indexes":[{"key":{"control.min.a":1},"name":"ttl","expireAfterSeconds":5,
+        "partialFilterExpression":{"$and":[{"meta.g":1}]}}]}"#,
+    r#"{"options":{"expireAfterSeconds":1,"clusteredIndex":{"key":{"_id":1},"unique":true}},
+        "indexes":[{"key":{"a":1},"name":"a_1","expireAfterSeconds":5}]}"#,
 ];
 
 #[test]
