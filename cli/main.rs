@@ -9,10 +9,12 @@
 mod check;
 mod corpus;
 mod coverage;
+mod diff;
 mod explain;
 mod export;
 mod library;
 mod replay;
+mod simulate;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -34,8 +36,12 @@ enum Verb {
     Check(check::Args),
     /// Say of a dump what has expired, what will, what never, and why
     Explain(explain::Args),
+    /// Say of a dump what a change of version, of a value or of the monitor would delete
+    Diff(diff::Args),
     /// Run vectors again, against specification and engine
     Replay(replay::Args),
+    /// Play a script of collections, indexes and arrivals on the clock of the specification
+    Simulate(simulate::Args),
     /// Write the table of what shows each rule, or compare it
     Coverage(coverage::Args),
     /// Print all vectors as JSON
@@ -48,7 +54,9 @@ fn main() -> ExitCode {
     let outcome = match Ttlspec::parse().verb {
         Verb::Check(args) => check::run(&args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Diff(args) => diff::run(args),
         Verb::Replay(args) => replay::run(&args),
+        Verb::Simulate(args) => simulate::run(&args),
         Verb::Coverage(args) => coverage::run(&args),
         Verb::Export(args) => export::run(&args),
         Verb::Corpus(args) => corpus::run(&args),

@@ -1,0 +1,322 @@
+//! What do the servers hold between two acts of the script?
+//!
+//! The acts are played on the specification, without documents, before anything is counted. So what
+//! a server refuses is refused here, with the line that asks for it.
+
+use bson::{Bson, doc};
+use ttlspec_model::mongodb::machine::State;
+use ttlspec_model::mongodb::monitor::{self, Parameters};
+use ttlspec_model::mongodb::pass::{self, Use};
+use ttlspec_model::mongodb::{Config, Doc, Guard, MongoDb, Op, Place, Reply, Version};
+use ttlspec_model::{Millis, Reference, Rule, Ruling};
+
+use crate::fault::Fault;
+use crate::script::{Script, Setting, What};
+
+/// What holds from one act to the next.
+#[derive(Clone, Debug)]
+pub struct Epoch {
+    /// When it begins.
+    pub at_ms: i64,
+    /// What each server holds.
+    pub members: Vec<Held>,
+    /// Which of them is primary.
+    pub primary: Option<usize>,
+    /// Which line began it, and how; nothing for the start.
+    pub begun: Option<(usize, Begun)>,
+}
+
+/// What an act does to the monitors, beside what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Nothing.
+    Quietly,
+    /// What this member does is interrupted.
+    Interrupting(usize),
+    /// All servers are started again.
+    Restarting,
+}
+
+/// What one server holds.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// What it runs.
+    pub version: Version,
+    /// How it is set.
+    pub parameters: Parameters,
+    /// Why its monitor would do no pass.
+    pub guard: Option<Guard>,
+    /// The TTL indexes that it knows of, in the order in which they are visited.
+    pub visitables: Vec<Visitable>,
+}
+
+/// A TTL index that a monitor knows of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visitable {
+    /// The place of the collection in the script.
+    pub collection: usize,
+    /// The place of the index in the collection.
+    pub index: usize,
+    /// What a visit comes to.
+    pub visit: Visit,
+    /// How long dates live by it, if it can be used at all.
+    pub lifetime_ms: Option<i64>,
+}
+
+/// What a visit comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// Nothing, without a word: the server takes no writes.
+    Silent,
+    /// A line in the log, or an error.
+    Skip(i32),
+    /// Dates live so long.
+    Lifetime(i64),
+}
+
+impl Epoch {
+    /// How long dates live by an index, for the primary or else for the first that has it.
+    pub fn lifetime(&self, collection: usize, index: usize) -> Option<i64> {
+        let first = self.primary.unwrap_or(0);
+        let held = std::iter::once(&self.members[first]).chain(&self.members);
+        held.flat_map(|held| &held.visitables)
+            .filter(|there| (there.collection, there.index) == (collection, index))
+            .find_map(|there| there.lifetime_ms)
+    }
+}
+
+/// The epochs of a script, and how much the clock of each member is ahead.
+///
+/// # Errors
+/// Where a server refuses what the script asks of it.
+pub fn epochs(script: &Script) -> Result<(Vec<Epoch>, Vec<i64>), Fault> {
+    let mut clocks = vec![0; script.members];
+    for act in &script.acts {
+        if let What::StepUp { member, clock_ms } = act.what {
+            clocks[member] = clock_ms;
+        }
+    }
+    let mut servers = Servers {
+        script,
+        reference: Reference::open(&Config { version: script.version }),
+        clocks: clocks.clone(),
+        version: script.version,
+    };
+    servers.set_up()?;
+    let mut epochs = vec![servers.epoch(script.start_ms, None)];
+    for act in &script.acts {
+        let begun = servers.act(act.at_ms, &act.what, act.line)?;
+        epochs.push(servers.epoch(act.at_ms, Some((act.line, begun))));
+    }
+    Ok((epochs, clocks))
+}
+
+/// The servers of the script, as the specification has them.
+struct Servers<'a> {
+    script: &'a Script,
+    reference: Reference<MongoDb>,
+    clocks: Vec<i64>,
+    version: Version,
+}
+
+impl Servers<'_> {
+    fn set_up(&mut self) -> Result<(), Fault> {
+        let start_ms = self.script.start_ms;
+        for _ in 1..self.script.members {
+            self.tell(start_ms, 0, Op::Join(self.script.version), 1)?;
+        }
+        self.configure(start_ms)?;
+        for collection in &self.script.collections {
+            for index in &collection.indexes {
+                if let Some(seconds) = &index.seconds {
+                    let op = create(&index.name, seconds, &collection.name);
+                    self.tell(start_ms, 0, op, index.line)?;
+                }
+            }
+        }
+        self.follow(start_ms, 1)
+    }
+
+    /// Sets the parameters that every server is started with.
+    fn configure(&mut self, at_ms: i64) -> Result<(), Fault> {
+        (0..self.script.members)
+            .try_for_each(|member| self.set(at_ms, member, &self.script.parameters))
+    }
+
+    fn set(&mut self, at_ms: i64, member: usize, settings: &[Setting]) -> Result<(), Fault> {
+        for Setting { name, value, line } in settings {
+            let op = Op::SetParameter { name: name.clone(), value: value.clone() };
+            self.tell(at_ms, member, op, *line)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, at_ms: i64, what: &What, line: usize) -> Result<Begun, Fault> {
+        let primary = self.reference.state().primary;
+        let at = |collection: usize| &self.script.collections[collection];
+        let begun = match what {
+            What::Set(settings) => {
+                (0..self.script.members)
+                    .try_for_each(|member| self.set(at_ms, member, settings))?;
+                Begun::Quietly
+            }
+            What::StepDown => {
+                let old = primary.expect("the script was checked");
+                self.tell(at_ms, old, Op::StepDown, line)?;
+                Begun::Interrupting(old)
+            }
+            What::StepUp { member, .. } => {
+                self.tell(at_ms, *member, Op::StepUp, line)?;
+                Begun::Quietly
+            }
+            What::Restart(version) => {
+                self.version = *version;
+                let restart = Op::Restart { version: *version, maintenance: false };
+                for member in 0..self.script.members {
+                    self.tell(at_ms, member, restart.clone(), line)?;
+                }
+                if self.script.members > 1 {
+                    let again = primary.expect("the script was checked");
+                    self.tell(at_ms, again, Op::StepUp, line)?;
+                }
+                self.configure(at_ms)?;
+                Begun::Restarting
+            }
+            What::CollMod { collection, index, seconds } => {
+                let name = &at(*collection).indexes[*index].name;
+                let command = doc! { "index": { "name": name, "expireAfterSeconds": seconds } };
+                let op = Op::CollMod(Doc(command)).at(Place::collection(&at(*collection).name));
+                self.tell_primary(at_ms, primary, op, line)?;
+                Begun::Quietly
+            }
+            What::CreateIndex { collection, index, seconds } => {
+                let name = &at(*collection).indexes[*index].name;
+                let op = create(name, seconds, &at(*collection).name);
+                self.tell_primary(at_ms, primary, op, line)?;
+                Begun::Quietly
+            }
+            What::DropIndex { collection, index } => {
+                let name = at(*collection).indexes[*index].name.clone();
+                let op = Op::DropIndex(name).at(Place::collection(&at(*collection).name));
+                self.tell_primary(at_ms, primary, op, line)?;
+                Begun::Quietly
+            }
+        };
+        self.follow(at_ms, line)?;
+        Ok(begun)
+    }
+
+    fn tell_primary(
+        &mut self,
+        at_ms: i64,
+        primary: Option<usize>,
+        op: Op,
+        line: usize,
+    ) -> Result<(), Fault> {
+        match primary {
+            Some(primary) => self.tell(at_ms, primary, op, line),
+            None => Err(self.script.fault(
+                line,
+                "there is no primary that could do this",
+                "put it before `step_down`, or after `step_up`",
+            )),
+        }
+    }
+
+    /// All that are not primary take over what the primary has.
+    fn follow(&mut self, at_ms: i64, line: usize) -> Result<(), Fault> {
+        let state = self.reference.state();
+        if let (Some(primary), true) = (state.primary, state.is_set()) {
+            for member in (0..self.script.members).filter(|member| *member != primary) {
+                self.tell(at_ms, member, Op::Apply(u32::MAX), line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, at_ms: i64, member: usize, op: Op, line: usize) -> Result<(), Fault> {
+        let now = Millis(at_ms + self.clocks[member]);
+        let asked = op.clone();
+        let ruling = self.reference.explain(now, &op.at(Place::member(member as u8)));
+        match &ruling.verdict {
+            Reply::Error(code) | Reply::Fatal(code) => {
+                Err(self.refusal(&asked, *code, &ruling, line))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refusal(&self, op: &Op, code: i32, ruling: &Ruling<Reply>, line: usize) -> Fault {
+        let end = if matches!(ruling.verdict, Reply::Fatal(_)) { "ends with" } else { "answers" };
+        let why: Vec<&str> = ruling.because.iter().map(|rule: &Rule| rule.name()).collect();
+        let mut what = format!("a server {} {end} error {code}", self.version);
+        if !why.is_empty() {
+            what = format!("{what} ({})", why.join(", "));
+        }
+        let fix = match (op, ruling.because.last()) {
+            (Op::SetParameter { name, .. }, _) => {
+                format!("give `{name}` a value that this version has and takes, or leave it out")
+            }
+            (_, Some(rule)) => format!("the book says: {}", one_line(&rule.sentence())),
+            _ => "ask for something that this version does".to_owned(),
+        };
+        self.script.fault(line, what, fix)
+    }
+
+    fn epoch(&self, at_ms: i64, begun: Option<(usize, Begun)>) -> Epoch {
+        let state = self.reference.state();
+        let members = (0..self.script.members).map(|member| self.held(state, member)).collect();
+        Epoch { at_ms, members, primary: state.primary, begun }
+    }
+
+    fn held(&self, state: &State, member: usize) -> Held {
+        let there = &state.members[member];
+        let version = there.version;
+        let mut visitables = Vec::new();
+        for (name, collection) in &there.collections {
+            let at = self.script.collections.iter().position(|ours| ours.name == *name);
+            let at = at.expect("only collections of the script are made");
+            for target in pass::targets(collection) {
+                if !target.is_ttl(version, collection) {
+                    continue;
+                }
+                let indexes = &self.script.collections[at].indexes;
+                let index = indexes.iter().position(|index| index.name == target.name(collection));
+                let index = index.expect("only indexes of the script are made");
+                let usable = target.usable(version, collection).verdict;
+                let lifetime_ms = match usable {
+                    Use::Lifetime(millis) => Some(millis),
+                    Use::Nothing | Use::Skip(_) => None,
+                };
+                let visit = match usable {
+                    _ if !state.is_writable(member, name) => Visit::Silent,
+                    Use::Nothing => Visit::Silent,
+                    Use::Skip(code) => Visit::Skip(code),
+                    Use::Lifetime(millis) => Visit::Lifetime(millis),
+                };
+                visitables.push(Visitable { collection: at, index, visit, lifetime_ms });
+            }
+        }
+        Held {
+            version,
+            parameters: there.monitor.parameters.clone(),
+            guard: monitor::guard(state, member).map(|guard| guard.verdict),
+            visitables,
+        }
+    }
+}
+
+/// Makes an index on a field of its own, which bears its name.
+fn create(name: &str, seconds: &Bson, collection: &str) -> Op {
+    let spec = doc! { "key": { field(name): 1 }, "name": name, "expireAfterSeconds": seconds };
+    Op::CreateIndex(Doc(spec)).at(Place::collection(collection))
+}
+
+/// The field that an index is on. A document carries its date there if the index holds it.
+pub fn field(index: &str) -> String {
+    format!("of {}", index.replace(['.', '$'], "_"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
