@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use comfy_table::{Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
-use ttlspec_harness::check::{self, Opener, Verdict};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use ttlspec_harness::check::{self, Claim, Opener, Outcome, Verdict};
 use ttlspec_harness::lockstep;
 use ttlspec_harness::mutants::Mutant;
 use ttlspec_harness::properties::PROPERTIES;
@@ -39,6 +39,12 @@ pub struct Args {
     /// Write the vector of the first difference to this file
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Write the shortest ways to all hazards to this file, as vectors
+    #[arg(long, value_name = "FILE")]
+    ways: Option<PathBuf>,
+    /// Show each law in a sentence, and the ways to hazards step by step with the rules that allow them
+    #[arg(long)]
+    verbose: bool,
     /// The folder of the book, if it is not `specs`
     #[arg(long)]
     specs: Option<PathBuf>,
@@ -61,10 +67,18 @@ pub fn run(args: &Args) -> Result<u8> {
     let open = opener(args.plant.as_deref())?;
     let files = library::vectors(&library::specs(args.specs.as_deref()))?;
     let vectors: Vec<Vector<MongoDb>> = files.into_iter().flat_map(|file| file.vectors).collect();
-    let mut check = Check { table: table(), found: None, ok: true };
+    let mut check = Check { table: table(), hazards: String::new(), found: None, ok: true };
     check.vectors(&vectors, &open);
-    check.lockstep(args, &open);
-    check.claims(args, &open);
+    // The scripts follow one seed, one after the other; the claims take the other cores meanwhile.
+    let (scripts, outcomes) = std::thread::scope(|scope| {
+        let bars = MultiProgress::new();
+        let on_scripts = bars.clone();
+        let scripts = scope.spawn(|| scripts(args, &open, on_scripts));
+        let outcomes = claims(args, &open, &bars);
+        (scripts.join().expect("lockstep catches panics"), outcomes)
+    });
+    check.lockstep(args, &scripts);
+    check.claims(args, &outcomes, &open)?;
     check.properties(args, &open);
     check.finish(args)
 }
@@ -90,6 +104,8 @@ fn table() -> Table {
 /// What has been found so far.
 struct Check {
     table: Table,
+    /// What the model checks found that is allowed and bad.
+    hazards: String,
     /// The first difference: how it is shown, and the file that replays it.
     found: Option<(String, Option<String>)>,
     ok: bool,
@@ -154,16 +170,7 @@ impl Check {
         }
     }
 
-    fn lockstep(&mut self, args: &Args, open: &Opener<MongoDb>) {
-        let steps = args.steps.unwrap_or(if args.deep { 10_000_000 } else { 1_000_000 });
-        let bar = bar("random scripts", steps);
-        let report = seeded::run::<MongoDb>(
-            args.seed,
-            steps,
-            |config| open(config),
-            |at| bar.set_position(at),
-        );
-        bar.finish_and_clear();
+    fn lockstep(&mut self, args: &Args, report: &seeded::Report<MongoDb>) {
         let verdict = match &report.found {
             None if report.is_success() => Ok(alike(report.skipped.len())),
             None => Err("all were skipped".to_owned()),
@@ -179,39 +186,41 @@ impl Check {
         self.row("random scripts in lockstep", many, far, verdict);
     }
 
-    /// The claims of one world at several versions are one row.
-    fn claims(&mut self, args: &Args, open: &Opener<MongoDb>) {
-        let claims = check::claims(args.deep);
-        let bar = bar("model checks", claims.len() as u64);
-        for claims in claims.chunk_by(|one, next| one.world.name == next.world.name) {
-            let (mut states, mut depth, mut all, mut laws) = (0, 0, true, Vec::new());
-            let mut verdict = Ok(());
-            for claim in claims {
-                bar.set_message(claim.name.clone());
-                let outcome = claim.run(open, |_| {});
-                bar.inc(1);
-                states += outcome.states;
-                depth = depth.max(outcome.depth);
-                all &= outcome.is_complete;
-                laws.extend(claim.laws.iter().map(|law| law.rule));
-                let wrong = match &outcome.verdict {
-                    Verdict::Holds => None,
-                    Verdict::Differs(_) => Some(format!("{} differs", claim.name)),
-                    other => Some(format!("{}: {other}", claim.name)),
-                };
-                verdict = verdict.and(wrong.map_or(Ok(()), Err));
-                if let Some(finding) = outcome.finding(open) {
-                    self.found(finding.to_string(), Some(one(&finding.to_vector())));
-                }
-            }
-            laws.sort_unstable();
-            laws.dedup();
-            let many = format!("{} versions, {states} states", claims.len());
-            let far = format!("{depth} steps{}", if all { ", which is all" } else { "" });
-            let verdict = verdict.map(|()| format!("alike; {} laws hold", laws.len()));
-            self.row(&format!("all states of `{}`", claims[0].world.name), many, far, verdict);
+    /// The claims of one world that came to the same are one row.
+    fn claims(
+        &mut self,
+        args: &Args,
+        outcomes: &[(Claim<MongoDb>, Outcome<MongoDb>)],
+        open: &Opener<MongoDb>,
+    ) -> Result<()> {
+        for same in outcomes.chunk_by(is_like) {
+            let (claim, outcome) = &same[0];
+            let versions: Vec<&str> = same.iter().map(|(claim, _)| version_of(claim)).collect();
+            let checked = format!("`{}` at {}", claim.world.name, versions.join(", "));
+            let many = format!("{} states{}", outcome.states, each(same.len()));
+            let far = if outcome.is_complete { ", which is all" } else { "" };
+            let far = format!("{} steps{far}", outcome.depth);
+            let verdict = match &outcome.verdict {
+                Verdict::Holds => Ok(came_to(claim, outcome)),
+                other => Err(other.to_string()),
+            };
+            self.row(&checked, many, far, verdict);
         }
-        bar.finish_and_clear();
+        for (_, outcome) in outcomes {
+            if let Some(finding) = outcome.finding(open) {
+                self.found(finding.to_string(), Some(one(&finding.to_vector())));
+            }
+        }
+        self.hazards = hazards(outcomes, args.verbose);
+        if args.verbose {
+            self.hazards.insert_str(0, &laws(outcomes));
+        }
+        if let Some(path) = &args.ways {
+            let outcomes: Vec<_> = outcomes.iter().map(|(_, outcome)| outcome.clone()).collect();
+            let file = check::ways_file(&outcomes);
+            fs::write(path, file).with_context(|| format!("{}", path.display()))?;
+        }
+        Ok(())
     }
 
     fn properties(&mut self, args: &Args, open: &Opener<MongoDb>) {
@@ -247,9 +256,146 @@ impl Check {
             }
         }
         say(&self.table)?;
+        if !self.hazards.is_empty() {
+            say(format_args!("\n{}", self.hazards.trim_end()))?;
+        }
         saved?;
         Ok(if self.ok { CLEAN } else { FINDING })
     }
+}
+
+// ---- the model checks --------------------------------------------------------------------------
+
+fn scripts(args: &Args, open: &Opener<MongoDb>, bars: MultiProgress) -> seeded::Report<MongoDb> {
+    let steps = args.steps.unwrap_or(if args.deep { 10_000_000 } else { 1_000_000 });
+    let bar = bars.add(bar("random scripts", steps));
+    let open = |config: &Config| open(config);
+    let report = seeded::run::<MongoDb>(args.seed, steps, open, |at| bar.set_position(at));
+    bar.finish_and_clear();
+    report
+}
+
+fn claims(
+    args: &Args,
+    open: &Opener<MongoDb>,
+    bars: &MultiProgress,
+) -> Vec<(Claim<MongoDb>, Outcome<MongoDb>)> {
+    let claims = check::claims(args.deep);
+    let bar = bars.add(bar("model checks", claims.len() as u64));
+    let outcomes = check::run_all(&claims, open, |name| {
+        bar.set_message(name.to_owned());
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    claims.into_iter().zip(outcomes).collect()
+}
+
+type Ran = (Claim<MongoDb>, Outcome<MongoDb>);
+
+/// Are these claims of one world that came to the same?
+fn is_like(one: &Ran, next: &Ran) -> bool {
+    let key = |(claim, outcome): &Ran| {
+        let laws: Vec<&str> = claim.laws.iter().map(|law| law.rule).collect();
+        let guards: Vec<&str> = claim.guards.iter().map(|guard| guard.name).collect();
+        let ways: Vec<_> = outcome.ways.iter().map(|way| (way.hazard, way.moves)).collect();
+        let Outcome { states, depth, is_complete, verdict, .. } = outcome;
+        let came_to = (*states, *depth, *is_complete, verdict.clone());
+        (claim.world.name, laws, guards, ways, came_to)
+    };
+    key(one) == key(next)
+}
+
+/// `7.0.14` of the claim `threshold 7.0.14`.
+fn version_of(claim: &Claim<MongoDb>) -> &str {
+    claim.name.rsplit_once(' ').map_or(&claim.name, |(_, version)| version)
+}
+
+fn each(claims: usize) -> &'static str {
+    if claims > 1 { " each" } else { "" }
+}
+
+/// What a claim that holds has come to.
+fn came_to(claim: &Claim<MongoDb>, outcome: &Outcome<MongoDb>) -> String {
+    let skipped: u64 = outcome.skipped.iter().map(|(_, times)| times).sum();
+    let mut found = vec!["alike".to_owned()];
+    for (what, count) in [
+        ("skipped", skipped as usize),
+        ("laws", claim.laws.len()),
+        ("hazards found", outcome.ways.len()),
+        ("never", claim.guards.len()),
+    ] {
+        if count > 0 {
+            found.push(format!("{what}: {count}"));
+        }
+    }
+    found.join("; ")
+}
+
+/// Each law in a sentence, and the worlds in whose every state it holds.
+fn laws(outcomes: &[Ran]) -> String {
+    let mut laws: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for (claim, _) in outcomes {
+        for law in &claim.laws {
+            let is_known = |(rule, sentence, _): &&mut (&str, &str, Vec<&str>)| {
+                (*rule, *sentence) == (law.rule, law.sentence)
+            };
+            match laws.iter_mut().find(is_known) {
+                Some((_, _, worlds)) => worlds.push(claim.world.name),
+                None => laws.push((law.rule, law.sentence, vec![claim.world.name])),
+            }
+        }
+    }
+    let line = |(rule, sentence, mut worlds): (&str, &str, Vec<&str>)| {
+        worlds.dedup();
+        format!("law {rule}\n {sentence}\n  in all states of {}\n", worlds.join(", "))
+    };
+    laws.into_iter().map(line).collect()
+}
+
+/// Each hazard: where it is found and how, and where it never happens.
+fn hazards(outcomes: &[Ran], verbose: bool) -> String {
+    let all = || outcomes.iter().flat_map(|(claim, _)| claim.hazards.iter().chain(&claim.guards));
+    let mut shown: Vec<&str> = Vec::new();
+    let mut hazards = String::new();
+    for hazard in all() {
+        if !shown.contains(&hazard.name) {
+            shown.push(hazard.name);
+            hazards.push_str(&format!("hazard {}\n {}\n", hazard.name, hazard.sentence));
+            hazards.push_str(&places(hazard.name, outcomes, verbose));
+        }
+    }
+    hazards
+}
+
+/// Where a hazard is found and where it never happens, worlds together with their versions.
+fn places(name: &str, outcomes: &[Ran], verbose: bool) -> String {
+    let place = |ran: &'_ Ran| -> Option<(String, Option<String>)> {
+        let (claim, outcome) = ran;
+        if let Some(way) = outcome.ways.iter().find(|way| way.hazard == name) {
+            let moves = if verbose { way.to_string() } else { format!("    {}", way.short()) };
+            return Some((format!("found after {} moves", way.moves), Some(moves)));
+        }
+        let is_guard = claim.guards.iter().any(|guard| guard.name == name);
+        // From the farthest states one more move is looked at.
+        let far = match outcome.is_complete {
+            true => "any number of".to_owned(),
+            false => (outcome.depth + 1).to_string(),
+        };
+        let holds = is_guard && outcome.verdict == Verdict::Holds;
+        holds.then(|| (format!("never within {far} moves"), None))
+    };
+    let places: Vec<_> = outcomes.iter().filter_map(|ran| Some((&ran.0, place(ran)?))).collect();
+    let key =
+        |(claim, (what, _)): &(&Claim<MongoDb>, (String, _))| (claim.world.name, what.clone());
+    let mut lines = String::new();
+    for same in places.chunk_by(|one, next| key(one) == key(next)) {
+        let (claim, (what, moves)) = &same[0];
+        let versions: Vec<&str> = same.iter().map(|(claim, _)| version_of(claim)).collect();
+        let (world, versions) = (claim.world.name, versions.join(", "));
+        lines.push_str(&format!("  {what} in `{world}` at {versions}\n"));
+        lines.extend(moves.iter().map(|moves| format!("{moves}\n")));
+    }
+    lines
 }
 
 /// A file with nothing but this vector.

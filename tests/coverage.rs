@@ -49,10 +49,9 @@ fn what_is_decided_elsewhere_is_not_decided_at_home() {
     }
 }
 
-/// The entries of the catalogue, in the sections that this part of the book is about: creation,
-/// numbers, expiry, NaN, partial filters, collMod, and the monitor's passes.
+/// The entries of the catalogue, section by section.
 fn entries() -> impl Iterator<Item = String> {
-    let sections: [(&str, &[u32]); 7] = [
+    let sections: [(&str, &[u32]); 14] = [
         (
             "CREATE",
             &[
@@ -65,7 +64,20 @@ fn entries() -> impl Iterator<Item = String> {
         ("NAN", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
         ("PART", &[1, 2, 3, 4, 5, 6]),
         ("CMOD", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
-        ("MON", &[10, 11, 12, 13, 21, 22, 23, 24, 29]),
+        (
+            "MON",
+            &[
+                1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21, 22, 23, 24, 25, 26,
+                27, 28, 29, 30, 31, 32,
+            ],
+        ),
+        ("CLUST", &[1, 2, 3, 4, 5]),
+        ("TS", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20]),
+        ("REPL", &[1, 2, 3, 4, 5, 6, 7, 8]),
+        ("CONC", &[1, 2, 3, 4, 5, 6, 7]),
+        ("SHARD", &[1, 2, 3, 4]),
+        ("OPLOG", &[1, 2, 3, 4]),
+        ("OPS", &[1, 2, 3, 4, 5, 6]),
     ];
     let numbers = |(section, numbers): (&'static str, &'static [u32])| {
         numbers.iter().map(move |number| format!("MONGO-{section}-{number:02}"))

@@ -186,7 +186,8 @@ fn metadata(specs: &[&Doc]) -> Vec<u8> {
 
 fn spec(op: &Op) -> Option<&Doc> {
     match op {
-        Op::CreateIndex(spec) | Op::Arrive { index: spec, .. } => Some(spec),
+        Op::CreateIndex(spec) | Op::StartBuild(spec) | Op::Arrive { index: spec, .. } => Some(spec),
+        Op::At(_, op) => self::spec(op),
         _ => None,
     }
 }
@@ -194,6 +195,7 @@ fn spec(op: &Op) -> Option<&Doc> {
 fn inserted(op: &Op) -> Option<&Doc> {
     match op {
         Op::Insert(document) | Op::Replace(document) => Some(document),
+        Op::At(_, op) => inserted(op),
         _ => None,
     }
 }

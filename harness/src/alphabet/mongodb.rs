@@ -59,6 +59,13 @@ impl Alphabet for MongoDb {
                 let simpler = docs(spec, &["key", "name"]).map(Op::StartBuild);
                 std::iter::once(create).chain(simpler).collect()
             }
+            Op::SetParameter { name, value } => {
+                let simpler = values(value).into_iter().map(Value);
+                simpler.map(|value| Op::SetParameter { name: name.clone(), value }).collect()
+            }
+            Op::Restart { version, maintenance: true } => {
+                vec![Op::Restart { version: *version, maintenance: false }]
+            }
             Op::At(place, op) => elsewhere(place, op),
             Op::Wake(Cost { visit_us, delete_us }) if visit_us + delete_us > 0 => {
                 vec![Op::Wake(Cost::default())]

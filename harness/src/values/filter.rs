@@ -24,7 +24,7 @@ fn conditions(source: &mut dyn Source, depth: usize) -> Document {
 }
 
 fn condition(source: &mut dyn Source, depth: usize) -> (String, Bson) {
-    let kinds = if depth < DEEPEST { 16 } else { 10 };
+    let kinds = if depth < DEEPEST { 18 } else { 10 };
     match source.choose(kinds) {
         0 => met(source),
         1..=4 => (pick(source, &["t", "a", "b"]).to_owned(), Bson::Document(operators(source))),
