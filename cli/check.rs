@@ -372,7 +372,9 @@ fn places(name: &str, outcomes: &[Ran], verbose: bool) -> String {
     let place = |ran: &'_ Ran| -> Option<(String, Option<String>)> {
         let (claim, outcome) = ran;
         if let Some(way) = outcome.ways.iter().find(|way| way.hazard == name) {
-            let moves = if verbose { way.to_string() } else { format!("    {}", way.short()) };
+            let steps = way.to_string();
+            let (_, steps) = steps.split_once('\n').unwrap_or_default();
+            let moves = if verbose { steps.to_owned() } else { format!("    {}", way.short()) };
             return Some((format!("found after {} moves", way.moves), Some(moves)));
         }
         let is_guard = claim.guards.iter().any(|guard| guard.name == name);
