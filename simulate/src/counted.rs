@@ -7,7 +7,7 @@
 //! look at the documents but for their ages: that is a *stride*.
 //!
 //! A jittered flow has no such order. What its dates can still be is a stretch as wide as the
-//! jitter, and its documents are counted there by the millisecond ([`ring`](crate::ring)), made one
+//! jitter, and its documents are counted there by the millisecond (`ring`), made one
 //! by one from the seed when the scan comes near.
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! What does a monitor do next, and when?
 //!
 //! The steps are those of the specification, in the same order and at the same instants: see the
-//! chapters on the monitor and on the visit. What a step finds comes from a [`Store`], what it
+//! chapters on the monitor and on the visit. What a step finds comes from a `Store`, what it
 //! costs from the script, and what the server holds from the [`catalog`](crate::catalog).
 
 use std::collections::VecDeque;
