@@ -113,6 +113,11 @@ impl Target {
         }
     }
 
+    /// Is it built?
+    pub fn is_ready(self, collection: &Collection) -> bool {
+        !collection.building.contains(self.name(collection))
+    }
+
     /// Can a visit use it?
     pub fn usable(self, version: Version, collection: &Collection) -> Ruling<Use> {
         if self.is_ttl(version, collection)
@@ -124,7 +129,7 @@ impl Target {
         let usable = match self {
             Target::Own => clustered::usable(collection),
             Target::Index(at) => {
-                if collection.building.contains(self.name(collection)) {
+                if !self.is_ready(collection) {
                     return Use::Nothing.by(Rule::MongodbMonitorNotReady);
                 }
                 usable(version, collection.kind, &collection.indexes[at])

@@ -426,7 +426,7 @@ fn barred(state: &mut State, member: usize, of: &Visitable) -> Ruling<Result<i64
     if !is_writable {
         return silently(Rule::MongodbReplicationPrimaryOnly);
     }
-    if collection.building.contains(target.name(collection)) {
+    if !target.is_ready(collection) {
         return silently(Rule::MongodbMonitorNotReady);
     }
     if collection.is_stale && version.stale_visits_are_abandoned() {
