@@ -13,6 +13,7 @@ mod diff;
 mod explain;
 mod export;
 mod library;
+mod recordings;
 mod replay;
 mod simulate;
 

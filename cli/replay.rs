@@ -4,16 +4,23 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use ttlspec_harness::recording;
 use ttlspec_harness::vector::{Report, load_file, verify, verify_spec};
 use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, FINDING, check, say};
+use crate::{CLEAN, FINDING, check, recordings, say};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Files of vectors, TOML or JSON
+    /// Files of vectors, TOML or JSON; or recordings of real servers, `.jsonl` or `.jsonl.gz`
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Of recordings: print JSON
+    #[arg(long)]
+    json: bool,
+    /// Of recordings: play only every so-manieth history
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
     /// Run this mutant in the place of the engine, as `check --plant` does
     #[arg(long, value_name = "NAME")]
     plant: Option<String>,
@@ -32,8 +39,14 @@ enum Which {
 
 pub fn run(args: &Args) -> Result<u8> {
     let open = check::opener(args.plant.as_deref())?;
+    let (recorded, vectors): (Vec<_>, Vec<_>) =
+        args.files.iter().cloned().partition(|path| recordings::is_recording(path));
     let mut code = CLEAN;
-    for path in &args.files {
+    if !recorded.is_empty() {
+        let model: &recording::Open<'_> = &recording::specification;
+        code = recordings::run(&recorded, &[("model", model)], args.every as usize, args.json)?;
+    }
+    for path in &vectors {
         let file = load_file::<MongoDb>(path)?;
         for which in [Which::Model, Which::Impl] {
             if args.engine.is_some_and(|asked| asked != which) {

@@ -23,6 +23,7 @@ pub mod lockstep;
 pub mod mutants;
 pub mod notation;
 pub mod properties;
+pub mod recording;
 pub mod script;
 pub mod seeded;
 pub mod values;

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 use ttlspec_model::Spec;
 
+pub mod cassandra;
 pub mod extjson;
 pub mod mongodb;
 mod suggest;

@@ -8,6 +8,9 @@
 //! answered. The optimized engines build against the words alone, so that they cannot agree with
 //! the specification by calling it.
 
+#[cfg(feature = "semantics")]
+pub mod book;
+pub mod cassandra;
 pub mod engine;
 pub mod mongodb;
 pub mod ruling;

@@ -271,4 +271,177 @@ rules! {
         MongodbBucketWide = "mongodb.bucket.wide",
         MongodbBucketLimits = "mongodb.bucket.limits",
     }
+    "cassandra/0-life" {
+        CassandraLifeSecond = "cassandra.life.second",
+    }
+    "cassandra/1-cell" {
+        CassandraCellLive = "cassandra.cell.live",
+        CassandraCellTombstone = "cassandra.cell.tombstone",
+        CassandraCellExpiring = "cassandra.cell.expiring",
+        CassandraCellMarkerExpiring = "cassandra.cell.marker-expiring",
+        CassandraCellRowByMarker = "cassandra.cell.row-by-marker",
+        CassandraCellRowByCell = "cassandra.cell.row-by-cell",
+    }
+    "cassandra/2-expiry" {
+        CassandraExpiryDefault = "cassandra.expiry.default",
+        CassandraExpiryZero = "cassandra.expiry.zero",
+        CassandraExpiryRange = "cassandra.expiry.range",
+        CassandraExpiryInstant = "cassandra.expiry.instant",
+        CassandraExpiryNarrowNone = "cassandra.expiry.narrow-none",
+        CassandraExpiryReject = "cassandra.expiry.reject",
+        CassandraExpiryCap = "cassandra.expiry.cap",
+    }
+    "cassandra/3-reconcile" {
+        CassandraReconcileTimestamp = "cassandra.reconcile.timestamp",
+        CassandraReconcileDying = "cassandra.reconcile.dying",
+        CassandraReconcileTombstone = "cassandra.reconcile.tombstone",
+        CassandraReconcileLater = "cassandra.reconcile.later",
+        CassandraReconcileShorter = "cassandra.reconcile.shorter",
+        CassandraReconcileValue = "cassandra.reconcile.value",
+        CassandraReconcileMarkerTimestamp = "cassandra.reconcile.marker-timestamp",
+        CassandraReconcileMarkerDead = "cassandra.reconcile.marker-dead",
+        CassandraReconcileMarkerDying = "cassandra.reconcile.marker-dying",
+        CassandraReconcileMarkerLater = "cassandra.reconcile.marker-later",
+        CassandraReconcileMarkerShorter = "cassandra.reconcile.marker-shorter",
+        CassandraReconcileDeletionTimestamp = "cassandra.reconcile.deletion-timestamp",
+        CassandraReconcileDeletionLater = "cassandra.reconcile.deletion-later",
+        CassandraReconcileCoversEqual = "cassandra.reconcile.covers-equal",
+    }
+    "cassandra/4-write" {
+        CassandraWriteSmallest = "cassandra.write.smallest",
+        CassandraWriteInsertMarker = "cassandra.write.insert-marker",
+        CassandraWriteUpdateNoMarker = "cassandra.write.update-no-marker",
+        CassandraWriteNull = "cassandra.write.null",
+        CassandraWriteCell = "cassandra.write.cell",
+        CassandraWriteCollectionDeleted = "cassandra.write.collection-deleted",
+        CassandraWriteElement = "cassandra.write.element",
+        CassandraWriteCollection = "cassandra.write.collection",
+        CassandraWriteHollow = "cassandra.write.hollow",
+        CassandraWriteAppend = "cassandra.write.append",
+        CassandraWritePartition = "cassandra.write.partition",
+        CassandraWriteRow = "cassandra.write.row",
+        CassandraWriteRange = "cassandra.write.range",
+        CassandraWriteVoidRange = "cassandra.write.void-range",
+        CassandraWriteDeleteChecked = "cassandra.write.delete-checked",
+        CassandraWriteBatch = "cassandra.write.batch",
+    }
+    "cassandra/5-range" {
+        CassandraRangeTimestamp = "cassandra.range.timestamp",
+        CassandraRangeFirst = "cassandra.range.first",
+        CassandraRangeJoined = "cassandra.range.joined",
+        CassandraRangeBesidePartition = "cassandra.range.beside-partition",
+        CassandraRangeStrongest = "cassandra.range.strongest",
+    }
+    "cassandra/6-row" {
+        CassandraRowSingle = "cassandra.row.single",
+        CassandraRowStatics = "cassandra.row.statics",
+        CassandraRowDeletion = "cassandra.row.deletion",
+        CassandraRowComplex = "cassandra.row.complex",
+        CassandraRowEqualComplex = "cassandra.row.equal-complex",
+    }
+    "cassandra/7-memtable" {
+        CassandraMemtableAllWrites = "cassandra.memtable.all-writes",
+        CassandraMemtableFlush = "cassandra.memtable.flush",
+        CassandraMemtableHollow = "cassandra.memtable.hollow",
+        CassandraMemtableAlterFlushes = "cassandra.memtable.alter-flushes",
+        CassandraMemtableRestart = "cassandra.memtable.restart",
+        CassandraMemtableTruncate = "cassandra.memtable.truncate",
+        CassandraMemtableRefresh = "cassandra.memtable.refresh",
+    }
+    "cassandra/8-sstable" {
+        CassandraSstableTombstonesCount = "cassandra.sstable.tombstones-count",
+        CassandraSstableLiveIsNone = "cassandra.sstable.live-is-none",
+        CassandraSstableMarkerDrops = "cassandra.sstable.marker-drops",
+        CassandraSstableRangeTwice = "cassandra.sstable.range-twice",
+        CassandraSstableColumns = "cassandra.sstable.columns",
+        CassandraSstableRounded = "cassandra.sstable.rounded",
+        CassandraSstableLastPoint = "cassandra.sstable.last-point",
+        CassandraSstableHalf = "cassandra.sstable.half",
+        CassandraSstableTrapezoid = "cassandra.sstable.trapezoid",
+        CassandraSstableMean = "cassandra.sstable.mean",
+        CassandraSstableBucket = "cassandra.sstable.bucket",
+    }
+    "cassandra/9-purge" {
+        CassandraPurgeGcBefore = "cassandra.purge.gc-before",
+        CassandraPurgeDeletion = "cassandra.purge.deletion",
+        CassandraPurgeCell = "cassandra.purge.cell",
+        CassandraPurgeConvert = "cassandra.purge.convert",
+        CassandraPurgeRetest = "cassandra.purge.retest",
+        CassandraPurgeMarker = "cassandra.purge.marker",
+        CassandraPurgeBoundary = "cassandra.purge.boundary",
+        CassandraPurgeOverlap = "cassandra.purge.overlap",
+        CassandraPurgeIntersecting = "cassandra.purge.intersecting",
+        CassandraPurgeOtherHolder = "cassandra.purge.other-holder",
+        CassandraPurgeKey = "cassandra.purge.key",
+        CassandraPurgeWholeMinimum = "cassandra.purge.whole-minimum",
+        CassandraPurgeMemtable = "cassandra.purge.memtable",
+        CassandraPurgeStrict = "cassandra.purge.strict",
+        CassandraPurgeOnlyRepaired = "cassandra.purge.only-repaired",
+    }
+    "cassandra/10-compaction" {
+        CassandraCompactionHolders = "cassandra.compaction.holders",
+        CassandraCompactionUnified = "cassandra.compaction.unified",
+        CassandraCompactionRepairedAt = "cassandra.compaction.repaired-at",
+        CassandraCompactionDrop = "cassandra.compaction.drop",
+        CassandraCompactionDropBlocked = "cassandra.compaction.drop-blocked",
+        CassandraCompactionDropStrict = "cassandra.compaction.drop-strict",
+        CassandraCompactionDropMemtable = "cassandra.compaction.drop-memtable",
+        CassandraCompactionDropExpiredOutside = "cassandra.compaction.drop-expired-outside",
+        CassandraCompactionDropLargest = "cassandra.compaction.drop-largest",
+    }
+    "cassandra/11-garbage" {
+        CassandraGarbageOldest = "cassandra.garbage.oldest",
+        CassandraGarbageNewer = "cassandra.garbage.newer",
+        CassandraGarbageRows = "cassandra.garbage.rows",
+        CassandraGarbageCells = "cassandra.garbage.cells",
+        CassandraGarbageDeletion = "cassandra.garbage.deletion",
+        CassandraGarbageEqualComplex = "cassandra.garbage.equal-complex",
+        CassandraGarbageIdentical = "cassandra.garbage.identical",
+        CassandraGarbageLateClose = "cassandra.garbage.late-close",
+        CassandraGarbageOnlyRepaired = "cassandra.garbage.only-repaired",
+    }
+    "cassandra/12-read" {
+        CassandraReadPurges = "cassandra.read.purges",
+        CassandraReadUnrepaired = "cassandra.read.unrepaired",
+        CassandraReadBoundPlain = "cassandra.read.bound-plain",
+        CassandraReadBoundTouched = "cassandra.read.bound-touched",
+        CassandraReadSkipsOlder = "cassandra.read.skips-older",
+        CassandraReadSkipsOutside = "cassandra.read.skips-outside",
+        CassandraReadCountCell = "cassandra.read.count-cell",
+        CassandraReadCountBound = "cassandra.read.count-bound",
+        CassandraReadCountRow = "cassandra.read.count-row",
+        CassandraReadCountStatic = "cassandra.read.count-static",
+        CassandraReadCountLimit = "cassandra.read.count-limit",
+        CassandraReadFailure = "cassandra.read.failure",
+    }
+    "cassandra/13-select" {
+        CassandraSelectTtl = "cassandra.select.ttl",
+        CassandraSelectStaticOnly = "cassandra.select.static-only",
+        CassandraSelectHollow = "cassandra.select.hollow",
+    }
+    "cassandra/14-view" {
+        CassandraViewCreated = "cassandra.view.created",
+        CassandraViewUpdated = "cassandra.view.updated",
+        CassandraViewDeadMarker = "cassandra.view.dead-marker",
+        CassandraViewStrict = "cassandra.view.strict",
+        CassandraViewPastExisting = "cassandra.view.past-existing",
+    }
+    "cassandra/15-strategy" {
+        CassandraStrategyThreshold = "cassandra.strategy.threshold",
+        CassandraStrategyUnchecked = "cassandra.strategy.unchecked",
+        CassandraStrategyOverlap = "cassandra.strategy.overlap",
+        CassandraStrategyLargest = "cassandra.strategy.largest",
+        CassandraStrategyHighest = "cassandra.strategy.highest",
+        CassandraStrategyWindows = "cassandra.strategy.windows",
+        CassandraStrategyExpired = "cassandra.strategy.expired",
+        CassandraStrategyRepairedFirst = "cassandra.strategy.repaired-first",
+        CassandraStrategyLevelZero = "cassandra.strategy.level-zero",
+        CassandraStrategyNewest = "cassandra.strategy.newest",
+    }
+    "cassandra/16-fault" {
+        CassandraFaultMinusOne = "cassandra.fault.minus-one",
+        CassandraFaultEpoch = "cassandra.fault.epoch",
+        CassandraFaultRatioZero = "cassandra.fault.ratio-zero",
+        CassandraFaultGarbage = "cassandra.fault.garbage",
+    }
 }

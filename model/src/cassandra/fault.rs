@@ -1,0 +1,3 @@
+#![doc = include_str!("../../../specs/cassandra/16-fault.md")]
+//! ---
+//! *Module:* where does the real server break its own rules?

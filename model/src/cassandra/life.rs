@@ -1,0 +1,3 @@
+#![doc = include_str!("../../../specs/cassandra/0-life.md")]
+//! ---
+//! *Module:* what does a read mean?
