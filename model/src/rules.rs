@@ -443,5 +443,8 @@ rules! {
         CassandraFaultEpoch = "cassandra.fault.epoch",
         CassandraFaultRatioZero = "cassandra.fault.ratio-zero",
         CassandraFaultGarbage = "cassandra.fault.garbage",
+        CassandraFaultVanish = "cassandra.fault.vanish",
+        CassandraFaultNegativePartition = "cassandra.fault.negative-partition",
+        CassandraFaultLastWeek = "cassandra.fault.last-week",
     }
 }

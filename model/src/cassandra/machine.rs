@@ -10,7 +10,7 @@ use super::words::{
     Cassandra, CellSeen, Column, Config, Failure, ItemSeen, LivenessSeen, MarkerSeen, Op,
     PartitionSeen, Reply, RowSeen, Shown, SstableSeen, Statement, Table,
 };
-use super::{select, strategy, view, write};
+use super::{fault, select, strategy, view, write};
 use crate::book::Book;
 use crate::engine::{Spec, Step};
 use crate::ruling::{Rule, Ruling};
@@ -100,6 +100,9 @@ impl Doing<'_> {
     // ---- what changes something --------------------------------------------------------------------
 
     fn order(&self, node: &mut State, op: &Op) -> Reply {
+        if let Some(failure) = fault::fails(self.book, self.config, node, op, self.now()) {
+            return Reply::Failed(failure);
+        }
         let compaction = Compaction { book: self.book, config: self.config, now: self.now() };
         match op {
             Op::Write(statements) => return self.write(node, statements),
@@ -214,6 +217,11 @@ impl Doing<'_> {
 
     fn question(&self, node: &State, op: &Op) -> Option<Reply> {
         let (book, now) = (self.book, self.now());
+        if matches!(op, Op::Sstables | Op::Merged | Op::Select(_))
+            && let Some(failure) = fault::fails(book, self.config, node, op, now)
+        {
+            return Some(Reply::Failed(failure));
+        }
         let read = Read { book, config: self.config, node, now };
         let table = &node.table;
         Some(match op {

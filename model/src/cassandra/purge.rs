@@ -61,7 +61,9 @@ impl Purge<'_> {
         if self.may_go(cell.ts, written) && self.book.by(Rule::CassandraPurgeRetest) {
             return None;
         }
-        Some(tombstone)
+        // Beside a living cell with the same timestamp, the tombstone wins where the cell did not.
+        let becomes = self.book.by(Rule::CassandraFaultVanish);
+        Some(if becomes { tombstone } else { cell.clone() })
     }
 
     fn row(&self, row: &Row) -> Row {
