@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use ttlspec_harness::check::{self, Claim, Opener, Outcome, Verdict};
 use ttlspec_harness::lockstep;
 use ttlspec_harness::mutants::Mutant;
-use ttlspec_harness::properties::PROPERTIES;
+use ttlspec_harness::properties::mongodb::PROPERTIES;
 use ttlspec_harness::seeded;
 use ttlspec_harness::vector::{Report, Run, VectorFile, verify, verify_spec};
 use ttlspec_harness::{Notation, Vector};

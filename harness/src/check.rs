@@ -29,7 +29,6 @@ use crate::notation::Notation;
 use crate::script::Script;
 use crate::vector::{Vector, VectorFile};
 
-mod laws;
 mod mongodb;
 mod run;
 mod walk;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ttlspec_model::mongodb::{MongoDb, Op, Reply};
 use ttlspec_model::{Engine, Millis, Reference, Rule, Unsupported};
 
-use crate::properties::PROPERTIES;
+use crate::properties::mongodb::PROPERTIES;
 use crate::{check, seeded};
 
 /// The seed of the random steps.

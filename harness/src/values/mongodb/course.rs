@@ -13,11 +13,10 @@ use ttlspec_model::mongodb::{
 use super::any::identified;
 use super::coll_mod::coll_mod;
 use super::index::spec;
-use super::instant::NOW;
 use super::number::seconds;
 use super::op::op;
-use super::source::{Source, chance, count, pick, weigh};
 use super::versions::{LINES, version};
+use crate::values::{NOW, Source, chance, count, pick, weigh};
 
 /// What a script has come to.
 #[derive(Clone, Debug)]

@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 use bson::{Bson, Decimal128, doc};
 
-use super::instant::{NOW, SECONDS};
-use super::source::{Source, one_of, pick};
+use crate::values::{NOW, SECONDS, Source, one_of, pick};
 
 /// A number of any of the four types.
 pub fn number(source: &mut dyn Source) -> Bson {

@@ -6,7 +6,7 @@ use super::any::value;
 use super::collection::bucketing;
 use super::index::{NAMES, key_pattern};
 use super::number::seconds;
-use super::source::{Source, chance, one_of, pick};
+use crate::values::{Source, chance, one_of, pick};
 
 /// A `collMod`, without the collection's name: mostly one that asks for new seconds.
 pub fn coll_mod(source: &mut dyn Source) -> Document {

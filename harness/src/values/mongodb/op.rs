@@ -7,10 +7,9 @@ use super::any::{identified, identity};
 use super::coll_mod::coll_mod;
 use super::collection::collection;
 use super::index::{NAMES, spec};
-use super::instant::instant;
 use super::number::seconds;
-use super::source::{Source, count, one_of, pick};
 use super::versions::version;
+use crate::values::{Source, count, instant, one_of, pick};
 
 /// Any operation.
 pub fn op(source: &mut dyn Source) -> Op {

@@ -8,10 +8,8 @@ use ttlspec_model::{Engine, Millis};
 
 use super::Held;
 use crate::check::Opener;
-use crate::values::{
-    NOW, SECONDS, Source, chance, count, date, document, filter, instant, one_of, path, pick,
-    value, version,
-};
+use crate::values::mongodb::{document, filter, path, value, version};
+use crate::values::{NOW, SECONDS, Source, chance, count, date, instant, one_of, pick};
 
 /// What a property is tried on.
 #[derive(Clone, Debug, PartialEq, Eq)]

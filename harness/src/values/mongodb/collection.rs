@@ -4,7 +4,7 @@ use bson::{Bson, Document, doc};
 
 use super::any::value;
 use super::number::seconds;
-use super::source::{Source, chance, one_of, pick};
+use crate::values::{Source, chance, one_of, pick};
 
 /// The options of `create`: mostly of a clustered or a time-series collection that can be made.
 pub fn collection(source: &mut dyn Source) -> Document {

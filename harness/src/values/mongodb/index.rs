@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 use super::any::{path, value};
 use super::filter::filter;
 use super::number::seconds;
-use super::source::{Generator, Source, chance, count, one_of, pick};
+use crate::values::{Generator, Source, chance, count, one_of, pick};
 
 /// The names of indexes. Few, so that they clash, and that drop and collMod find them.
 pub(super) const NAMES: [&str; 4] = ["ttl", "other", "third", "_id_"];

@@ -96,7 +96,8 @@ fn arrays(array: &[Bson]) -> Vec<Bson> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::{Seeded, value};
+    use crate::values::Seeded;
+    use crate::values::mongodb::value;
 
     #[test]
     fn going_to_the_simplest_ends() {

@@ -6,7 +6,7 @@
 
 use ttlspec_model::mongodb::{MongoDb, code};
 
-use super::{Hazard, Law};
+use crate::check::{Hazard, Law};
 
 mod expiry;
 mod hazard;

@@ -4,7 +4,7 @@ use bson::{Bson, Document, doc};
 
 use super::any::{path, value};
 use super::number::number;
-use super::source::{Source, chance, count, one_of, pick};
+use crate::values::{Source, chance, count, one_of, pick};
 
 /// How deep `$and` and `$or` nest: further than any server allows.
 const DEEPEST: usize = 6;

@@ -2,7 +2,7 @@
 
 use ttlspec_model::mongodb::Version;
 
-use super::source::{Source, pick};
+use crate::values::{Source, pick};
 
 const fn v(major: u16, minor: u16, patch: u16) -> Version {
     Version::new(major, minor, patch)

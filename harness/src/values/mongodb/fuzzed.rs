@@ -5,7 +5,8 @@ use bson::Document;
 use ttlspec_model::Millis;
 use ttlspec_model::mongodb::{Config, Op};
 
-use super::{Source, document, filter, op, script, spec};
+use super::{document, filter, op, script, spec};
+use crate::values::Source;
 
 macro_rules! any {
     ($($(#[$doc:meta])* $name:ident($value:ty) = $generate:path;)*) => {$(

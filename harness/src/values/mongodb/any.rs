@@ -6,9 +6,8 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Document, JavaScriptCodeWithScope, RawDocument, Regex, Timestamp};
 
 use super::filter::{MET, met_values};
-use super::instant::{self, NOW};
 use super::number::number;
-use super::source::{Generator, Source, chance, count, one_of, pick};
+use crate::values::{self, Generator, NOW, Source, chance, count, one_of, pick};
 
 /// The names of fields. Few, so that paths meet them; two are positions as well.
 const NAMES: [&str; 8] = ["t", "a", "0", "b", "1", "x", "", "00"];
@@ -120,7 +119,7 @@ fn nested(source: &mut dyn Source, depth: usize) -> Bson {
 }
 
 fn date(source: &mut dyn Source) -> Bson {
-    Bson::DateTime(bson::DateTime::from_millis(instant::date(source)))
+    Bson::DateTime(bson::DateTime::from_millis(values::date(source)))
 }
 
 /// What people have in documents.
