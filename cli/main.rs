@@ -15,6 +15,7 @@ mod export;
 mod library;
 mod replay;
 mod simulate;
+mod systems;
 
 use std::fmt::Display;
 use std::io::{self, Write};

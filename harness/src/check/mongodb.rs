@@ -3,4 +3,4 @@
 mod claims;
 mod laws;
 
-pub use claims::claims;
+pub(crate) use claims::claims;

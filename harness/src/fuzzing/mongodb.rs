@@ -1,52 +1,15 @@
-//! What do a fuzzer's bytes stand for?
-//!
-//! A target is a line of glue: it hands its bytes to one of these, which panics where something is
-//! wrong, with the difference as a vector where there is one. The seeds of the corpus are the
-//! vectors, written as the bytes that stand for them.
+//! What do a fuzzer's bytes stand for, where they are not a script of MongoDB?
 
 use arbitrary::Unstructured;
 use bson::Document;
 use serde_json::{Value, json};
-use ttlspec_model::mongodb::{Config, Doc, MongoDb, Op, Version};
-use ttlspec_model::{Engine, Vocabulary};
+use ttlspec_model::mongodb::{Doc, MongoDb, Op, Version};
 
-use crate::alphabet::Drawing;
-use crate::lockstep;
+use super::Seed;
 use crate::notation::extjson::document_to_json;
 use crate::properties::mongodb::{filter_agrees, keys_agree};
-use crate::script::Script;
 use crate::values::mongodb as values;
-use crate::vector::{self, Vector, VectorFile};
-
-/// The most moves that a script of bytes has.
-const MOST_MOVES: usize = 60;
-
-/// Walks the script that the bytes stand for: a vector as JSON, or else choices.
-///
-/// # Panics
-/// Where the engine differs, with the counterexample.
-pub fn ops(bytes: &[u8], open: impl FnMut(&Config) -> Box<dyn Engine<MongoDb>>) {
-    if let Err(counterexample) = lockstep::check(&script(bytes), open) {
-        panic!("{counterexample}");
-    }
-}
-
-fn script(bytes: &[u8]) -> Script<MongoDb> {
-    if bytes.starts_with(b"{")
-        && let Ok(file) = vector::parse::<MongoDb>("fuzz.json", bytes)
-        && let Some(vector) = file.vectors.first()
-        && let Some(config) = vector.configs().first()
-    {
-        return vector.script(config);
-    }
-    let mut choices = Unstructured::new(bytes);
-    let mut drawing = Drawing::<MongoDb>::begin(&mut choices, 2);
-    let mut script = Script::new(drawing.config);
-    while script.steps.len() < MOST_MOVES && !choices.is_empty() {
-        script.steps.push(drawing.step(&mut choices));
-    }
-    script
-}
+use crate::vector::Vector;
 
 /// Looks for the least date in raw bytes: a path, after its length in one byte, then a document.
 ///
@@ -115,63 +78,25 @@ fn raw_filter(bytes: &[u8]) -> Option<(Version, Document, Document)> {
     Some((version, well_formed(filter)?, well_formed(document)?))
 }
 
-/// Reads the bytes as a file of vectors, and reads again what that writes.
-///
-/// # Panics
-/// Where what was written reads otherwise, or not at all.
-pub fn vectors(bytes: &[u8]) {
-    for name in ["fuzz.toml", "fuzz.json"] {
-        let Ok(file) = vector::parse::<MongoDb>(name, bytes) else { continue };
-        let written = file.to_toml();
-        let again = vector::parse::<MongoDb>("again.toml", written.as_bytes())
-            .unwrap_or_else(|errors| panic!("{errors}\nin\n{written}"));
-        let what = |file: &VectorFile<MongoDb>| -> Vec<_> {
-            file.vectors.iter().map(|one| (one.name.clone(), steps_of(one))).collect()
-        };
-        assert_eq!(what(&file), what(&again), "written and read again:\n{written}");
-    }
-}
-
-type Step = (i64, Op, <MongoDb as Vocabulary>::Reply);
-
-fn steps_of(vector: &Vector<MongoDb>) -> Vec<Step> {
-    vector.steps.iter().map(|step| (step.at.0, step.op.clone(), step.see.clone())).collect()
-}
-
-/// One input of a corpus.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seed {
-    /// The fuzz target.
-    pub target: &'static str,
-    /// The bytes.
-    pub bytes: Vec<u8>,
-}
-
-/// The vectors as inputs of the targets `mongodb_ops`, `mongodb_keys`, `mongodb_filter`,
-/// `vector_parse` and `dump_parse`.
-pub fn seeds(vectors: &[Vector<MongoDb>]) -> Vec<Seed> {
+/// A vector as inputs of the targets `dump_parse`, `mongodb_keys` and `mongodb_filter`.
+pub(crate) fn seeds(vector: &Vector<MongoDb>) -> Vec<Seed> {
     let mut seeds = Vec::new();
-    let mut add = |target, bytes| seeds.push(Seed { target, bytes });
-    for vector in vectors {
-        let file = VectorFile { path: String::new(), vectors: vec![vector.clone()] };
-        add("mongodb_ops", file.to_json().to_string().into_bytes());
-        add("vector_parse", file.to_toml().into_bytes());
-        let specs: Vec<&Doc> = vector.steps.iter().filter_map(|step| spec(&step.op)).collect();
-        let inserted = vector.steps.iter().filter_map(|step| inserted(&step.op));
-        let documents: Vec<Vec<u8>> = inserted.filter_map(|one| one.to_vec().ok()).collect();
-        add("dump_parse", [metadata(&specs), vec![0], documents.concat()].concat());
-        for document in documents {
-            for spec in &specs {
-                if let Some(path) = spec.get_document("key").ok().and_then(|key| key.keys().next())
-                    && let Ok(length) = u8::try_from(path.len())
-                {
-                    add("mongodb_keys", [&[length], path.as_bytes(), &document].concat());
-                }
-                if let Ok(filter) = spec.get_document("partialFilterExpression")
-                    && let Ok(filter) = filter.to_vec()
-                {
-                    add("mongodb_filter", [&[RAW, 0], &filter[..], &document].concat());
-                }
+    let mut add = |target: &str, bytes| seeds.push(Seed { target: target.to_owned(), bytes });
+    let specs: Vec<&Doc> = vector.steps.iter().filter_map(|step| spec(&step.op)).collect();
+    let inserted = vector.steps.iter().filter_map(|step| inserted(&step.op));
+    let documents: Vec<Vec<u8>> = inserted.filter_map(|one| one.to_vec().ok()).collect();
+    add("dump_parse", [metadata(&specs), vec![0], documents.concat()].concat());
+    for document in documents {
+        for spec in &specs {
+            if let Some(path) = spec.get_document("key").ok().and_then(|key| key.keys().next())
+                && let Ok(length) = u8::try_from(path.len())
+            {
+                add("mongodb_keys", [&[length], path.as_bytes(), &document].concat());
+            }
+            if let Ok(filter) = spec.get_document("partialFilterExpression")
+                && let Ok(filter) = filter.to_vec()
+            {
+                add("mongodb_filter", [&[RAW, 0], &filter[..], &document].concat());
             }
         }
     }

@@ -1,19 +1,11 @@
-//! What must hold of any engine, whatever the documents?
-//!
-//! A [`Property`] says how an answer changes when the question does: other order, other clock, one
-//! document more. It needs no specification to compare with, and finds what both have wrong. Each is
-//! a named function of a [`Case`] and of the engine that is asked; proptest draws cases and shrinks
-//! them, the bulk runner draws them from a seed ([`Property::run`]).
+//! What must hold of MongoDB, whatever the documents?
 //!
 //! [`keys_agree`] and [`filter_agrees`] hold parts of an engine against the same parts of the
 //! specification, one document at a time.
 
-use std::fmt;
-
 use ttlspec_model::mongodb::MongoDb;
 
-use crate::check::Opener;
-use crate::values::{Seeded, Source};
+use super::{Held, properties};
 
 mod case;
 mod expiry;
@@ -24,53 +16,9 @@ mod stateless;
 pub use case::{Case, case};
 pub use stateless::{filter_agrees, keys_agree};
 
-/// What must hold, in one sentence, and how that is found out.
-#[derive(Clone, Copy)]
-pub struct Property {
-    /// The name.
-    pub name: &'static str,
-    /// What must hold.
-    pub sentence: &'static str,
-    /// Does it hold in this case?
-    pub check: fn(&Case, &Opener<MongoDb>) -> Held,
-}
-
-/// What became of a property in a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// It holds.
-    Yes,
-    /// It says nothing of this case.
-    NotThere,
-    /// It does not hold: what was expected, then what was found.
-    No(String),
-}
-
-/// How a property fared in many cases.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
-    /// Its name.
-    pub name: &'static str,
-    /// In how many cases it holds.
-    pub held: u64,
-    /// Of how many it says nothing.
-    pub not_there: u64,
-    /// The first case in which it does not hold, and how.
-    pub failure: Option<(Case, String)>,
-}
-
-macro_rules! properties {
-    ($($(#[doc = $sentence:literal])* $name:literal = $check:path;)*) => {
-        /// All of them.
-        pub const PROPERTIES: &[Property] = &[$(Property {
-            name: $name,
-            sentence: concat!($($sentence),*),
-            check: $check,
-        }),*];
-    };
-}
-
 properties! {
+    MongoDb;
+
     /// In which order documents are inserted does not decide which of them die.
     "insert-order" = order::of_inserts;
     /// A document dies or lives as if it were alone.
@@ -119,30 +67,4 @@ properties! {
     "re-creation" = index::re_creation;
     /// An index made before the documents deletes what one made after them does.
     "index-first" = index::first_or_last;
-}
-
-impl Property {
-    /// Draws so many cases from `seed`, the same each time, and stops at the first that fails.
-    pub fn run(&self, seed: u64, cases: u64, open: &Opener<MongoDb>) -> Tally {
-        let mut source = Seeded::new(seed);
-        let mut tally = Tally { name: self.name, held: 0, not_there: 0, failure: None };
-        for _ in 0..cases {
-            let case = case(&mut source as &mut dyn Source);
-            match (self.check)(&case, open) {
-                Held::Yes => tally.held += 1,
-                Held::NotThere => tally.not_there += 1,
-                Held::No(how) => {
-                    tally.failure = Some((case, how));
-                    break;
-                }
-            }
-        }
-        tally
-    }
-}
-
-impl fmt::Debug for Property {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.sentence)
-    }
 }

@@ -329,7 +329,7 @@ const CLAIMS: &[Row] = &[
 ];
 
 /// All claims, at small bounds or `deep` ones.
-pub fn claims(deep: bool) -> Vec<Claim<MongoDb>> {
+pub(crate) fn claims(deep: bool) -> Vec<Claim<MongoDb>> {
     let rows = CLAIMS.iter().flat_map(|row| row.versions.iter().map(move |version| (row, version)));
     rows.map(|(row, version)| {
         let worlds = MongoDb::worlds(&Config { version: *version }).into_iter();

@@ -6,7 +6,7 @@
 
 use ttlspec_model::mongodb::{MongoDb, code};
 
-use crate::check::{Hazard, Law};
+use crate::check::tables::{hazards, laws};
 
 mod expiry;
 mod hazard;
@@ -23,35 +23,11 @@ use index::*;
 use kinds::*;
 use member::*;
 use nan::*;
-use see::{S, W};
 use turn::*;
 
-macro_rules! laws {
-    ($($(#[doc = $sentence:literal])* $name:ident = $rule:literal, $always:expr, $sometimes:expr;)*) => {
-        $(
-            $(#[doc = $sentence])*
-            pub(super) static $name: Law<MongoDb> = Law {
-                rule: $rule,
-                premise: concat!($rule, ": occurs"),
-                sentence: concat!($($sentence),*),
-                always: |walk, seen| {
-                    let always: fn(&W, &S) -> bool = $always;
-                    !walk.at_first($rule, || !always(walk, seen))
-                },
-                sometimes: |walk, seen| {
-                    let sometimes: fn(&W, &S) -> bool = $sometimes;
-                    walk.at_first(concat!($rule, ": occurs"), || sometimes(walk, seen))
-                },
-            };
-        )*
-
-        /// All of them.
-        #[cfg(test)]
-        static ALL: &[&Law<MongoDb>] = &[$(&$name),*];
-    };
-}
-
 laws! {
+    MongoDb;
+
     /// No pass deletes a document before a date of it, and the lifetime, have passed.
     BEFORE = "mongodb.threshold.before", never_early, something_is_pending;
     /// A pass deletes every document whose date, and the lifetime, have passed: at that instant too.
@@ -184,33 +160,9 @@ laws! {
         a_secondary_still_has_a_fraction;
 }
 
-macro_rules! hazards {
-    ($($(#[doc = $sentence:literal])* $name:ident = $rule:literal, $what:literal, $by:ident;)*) => {
-        $(
-            $(#[doc = $sentence])*
-            pub(super) static $name: Hazard<MongoDb> = Hazard {
-                rule: $rule,
-                name: concat!($rule, ": ", $what),
-                sentence: concat!($($sentence),*),
-                by: $by,
-                some: |walk, seen| {
-                    let some = || walk.moves(seen).any(|next| $by(walk, seen, &next));
-                    walk.at_first(concat!($rule, ": ", $what), some)
-                },
-                none: |walk, seen| {
-                    let some = || walk.moves(seen).any(|next| $by(walk, seen, &next));
-                    !walk.at_first(concat!($rule, ": ", $what), some)
-                },
-            };
-        )*
-
-        /// All of them.
-        #[cfg(test)]
-        static HAZARDS: &[&Hazard<MongoDb>] = &[$(&$name),*];
-    };
-}
-
 hazards! {
+    MongoDb;
+
     /// A document that left the filter after it was chosen is deleted all the same.
     FILTER_RACE = "mongodb.visit.filter-race", "outside the filter, and deleted", outside_is_deleted;
     /// A visit deletes what would have lived longer since collMod made the lifetime longer.
@@ -236,24 +188,4 @@ hazards! {
     /// Members that differ by a fraction delete differently.
     FRACTION_DELETES = "mongodb.threshold.whole-seconds", "a fraction more, and deleted",
         another_would_keep_by_a_fraction;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_law_is_named_for_a_rule() {
-        for law in ALL {
-            assert!(ttlspec_model::Rule::named(law.rule).is_some(), "no rule `{}`", law.rule);
-        }
-    }
-
-    #[test]
-    fn every_hazard_is_named_for_a_rule_and_for_nothing_else() {
-        for (at, hazard) in HAZARDS.iter().enumerate() {
-            assert!(ttlspec_model::Rule::named(hazard.rule).is_some(), "{hazard:?}");
-            assert!(HAZARDS[..at].iter().all(|other| other.name != hazard.name), "{hazard:?}");
-        }
-    }
 }

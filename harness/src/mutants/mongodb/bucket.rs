@@ -9,9 +9,9 @@ use ttlspec_model::{Millis, Rule};
 
 use super::clustered::{made_with, options};
 use super::server::{Server, with, without};
-use super::{Mutant, creates, modifies, passes, step};
+use super::{Mistake, creates, modifies, passes, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(Rule::MongodbBucketAlone, "a time-series collection may be capped", |server, now, op| {
         made_with(server, now, op, |_, options| {
             if options.contains_key("timeseries") && !options.contains_key("clusteredIndex") {

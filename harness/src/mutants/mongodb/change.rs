@@ -8,9 +8,9 @@ use ttlspec_model::mongodb::{Op, Reply, Version, code};
 use ttlspec_model::{Millis, Rule};
 
 use super::server::{Server, asked, number, with, without};
-use super::{Mutant, modifies, passes, step};
+use super::{Mistake, modifies, passes, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(Rule::MongodbChangeWrite, "an update does not move the date", |server, now, op| {
         let (Op::Replace(document), Some(there)) = (op, server.state.collection()) else {
             return server.right(now, op);

@@ -9,9 +9,9 @@ use ttlspec_model::mongodb::{CollectionOptions, Doc, Op, Reply, Value, Version, 
 use ttlspec_model::{Millis, Rule};
 
 use super::server::{Server, with, without};
-use super::{Mutant, creates, modifies, passes, step};
+use super::{Mistake, creates, modifies, passes, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(
         Rule::MongodbClusteredOption,
         "create drops options that it does not know",

@@ -6,9 +6,9 @@ use ttlspec_model::mongodb::{Op, Reply, code};
 use ttlspec_model::{Millis, Rule};
 
 use super::sweep::{RIGHT, Sweep, as_date, dates, earliest_of, earliest_with, keys, path};
-use super::{Mutant, step, sweeps};
+use super::{Mistake, step, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
         Rule::MongodbDateValue,
         "a dotted path is looked up as one name of the top level",

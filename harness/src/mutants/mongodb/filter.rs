@@ -11,9 +11,9 @@ use ttlspec_model::mongodb::{Version, code};
 
 use super::server::without;
 use super::sweep::{RIGHT, Sweep, right_member, right_use};
-use super::{Mutant, creates, sweeps};
+use super::{Mistake, creates, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
         Rule::MongodbFilterInside,
         "a partial index is not swept",

@@ -14,9 +14,9 @@ use ttlspec_model::{Millis, Rule};
 
 use super::server::{Server, key, number, with, without};
 use super::sweep::{RIGHT, Sweep, right_use};
-use super::{Mutant, creates, step, sweeps};
+use super::{Mistake, creates, step, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
         Rule::MongodbIndexTtl,
         "0 seconds mean that nothing expires",

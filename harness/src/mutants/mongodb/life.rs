@@ -6,9 +6,9 @@ use ttlspec_model::mongodb::life::Verdict;
 use ttlspec_model::{Millis, Rule};
 
 use super::server::without;
-use super::{Mutant, passes};
+use super::{Mistake, passes};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     passes(
         Rule::MongodbLifeAnyIndex,
         "only the first TTL index of a collection is swept",

@@ -8,9 +8,9 @@ use ttlspec_model::{Millis, Rule};
 use super::replication::{said, told};
 use super::server::Server;
 use super::turn::{did, has_begun, has_ended, pass, pass_of, set_so, visiting, work};
-use super::{Mutant, step};
+use super::{Mistake, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(
         Rule::MongodbMonitorSleep,
         "the monitor wakes at the deadline itself",

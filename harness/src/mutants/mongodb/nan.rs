@@ -11,9 +11,9 @@ use ttlspec_model::{Millis, Rule};
 
 use super::server::{Server, asked, with};
 use super::sweep::{RIGHT, Sweep, right_use};
-use super::{Mutant, creates, modifies, step, sweeps};
+use super::{Mistake, creates, modifies, step, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     creates(
         Rule::MongodbNanRefused,
         "NaN is still made 2147483647 from 7.0 on",

@@ -9,9 +9,9 @@ use ttlspec_model::mongodb::pass::Use;
 
 use super::server::with;
 use super::sweep::{RIGHT, Sweep, path, right_use};
-use super::{Mutant, passes, sweeps};
+use super::{Mistake, passes, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
         Rule::MongodbPassAll,
         "a visit deletes one document and leaves the rest to the next pass",

@@ -14,9 +14,9 @@ use ttlspec_model::mongodb::{
 use ttlspec_model::{Millis, Rule};
 
 use super::server::Server;
-use super::{Mutant, step};
+use super::{Mistake, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(
         Rule::MongodbReplicationPrimaryOnly,
         "a secondary deletes what has expired by its own clock",

@@ -8,9 +8,9 @@ use ttlspec_model::{Millis, Rule};
 
 use super::replication::{is_sweep, said, told};
 use super::server::Server;
-use super::{Mutant, step};
+use super::{Mistake, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(
         Rule::MongodbShardOrphans,
         "orphans are deleted like any others from 6.0 on",

@@ -7,9 +7,9 @@ use ttlspec_model::mongodb::pass::Use;
 use ttlspec_model::{Millis, Rule};
 
 use super::sweep::{RIGHT, Sweep, right_expiry, right_use};
-use super::{Mutant, sweeps};
+use super::{Mistake, sweeps};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
         Rule::MongodbThresholdFrom,
         "sweeps one millisecond late",

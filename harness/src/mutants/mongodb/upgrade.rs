@@ -8,12 +8,12 @@ use ttlspec_model::{Millis, Rule};
 
 use super::replication::{in_health, said, told};
 use super::server::Server;
-use super::{Mutant, step};
+use super::{Mistake, step};
 
 /// Like 5.0.11 to 5.0.13, but that it takes NaN over.
 const TAKES_NAN: Version = Version::new(5, 0, 10);
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(Rule::MongodbUpgradeRestart, "a restart keeps the counters", |server, now, op| {
         let member = told(&server.state, op);
         let counted = server.state.members.get(member).map(|there| there.monitor.counted);

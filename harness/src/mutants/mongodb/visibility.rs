@@ -3,9 +3,9 @@
 use ttlspec_model::Rule;
 use ttlspec_model::mongodb::{Op, Reply, Value, code};
 
-use super::{Mutant, step};
+use super::{Mistake, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(Rule::MongodbVisibilityUntilPass, "a read deletes what has expired", |server, now, op| {
         if matches!(op, Op::Find) {
             server.right(now, &Op::Pass);

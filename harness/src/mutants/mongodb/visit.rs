@@ -11,9 +11,9 @@ use ttlspec_model::{Millis, Rule};
 use super::replication::{said, told};
 use super::server::Named;
 use super::turn::{did, pass, pass_of, set_so, visiting, with_visit, work};
-use super::{Mutant, step};
+use super::{Mistake, step};
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(super) const MUTANTS: &[Mistake] = &[
     step(
         Rule::MongodbVisitSnapshot,
         "an index that is made during a pass joins it",
