@@ -2,28 +2,25 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
 use comfy_table::{Table, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use ttlspec_harness::check::{self, Claim, Opener, Outcome, Verdict};
 use ttlspec_harness::lockstep;
-use ttlspec_harness::mutants::Mutant;
-use ttlspec_harness::properties::PROPERTIES;
+use ttlspec_harness::notation::one_of;
 use ttlspec_harness::seeded;
 use ttlspec_harness::vector::{Report, Run, VectorFile, verify, verify_spec};
-use ttlspec_harness::{Notation, Vector};
-use ttlspec_impl::mongodb::MongoEngine;
-use ttlspec_model::mongodb::{Config, MongoDb};
+use ttlspec_harness::{System, Vector};
 
+use crate::systems::{self, Optimized, Verbs};
 use crate::{CLEAN, FINDING, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// One system only
-    system: Option<System>,
+    #[arg(value_parser = systems::parser())]
+    system: Option<&'static Verbs>,
     /// Larger bounds
     #[arg(long)]
     deep: bool,
@@ -50,23 +47,35 @@ pub struct Args {
     specs: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum System {
-    /// TTL indexes
-    Mongodb,
-}
-
 pub fn run(args: &Args) -> Result<u8> {
-    let System::Mongodb = args.system.unwrap_or(System::Mongodb);
+    let systems = systems::chosen(args.system);
     if args.plant.as_deref() == Some("list") {
-        for mutant in Mutant::all() {
-            say(format_args!("{:<40} {}", mutant.rule.name(), mutant.name))?;
+        for (rule, name) in systems.into_iter().flat_map(|system| (system.mutants)()) {
+            say(format_args!("{:<40} {name}", rule.name()))?;
         }
         return Ok(CLEAN);
     }
-    let open = opener(args.plant.as_deref())?;
-    let files = library::vectors(&library::specs(args.specs.as_deref()))?;
-    let vectors: Vec<Vector<MongoDb>> = files.into_iter().flat_map(|file| file.vectors).collect();
+    let systems = systems::with_mutant(systems, args.plant.as_deref())?;
+    let is_one = systems.len() == 1;
+    if args.ways.is_some() && !is_one {
+        let names: Vec<&str> = systems.iter().map(|system| system.name).collect();
+        bail!("--ways writes the hazards of one system: give {}", one_of(&names));
+    }
+    let mut save = args.save.clone();
+    let mut code = CLEAN;
+    for system in systems {
+        if !is_one {
+            say(format_args!("{}:", system.name))?;
+        }
+        code = code.max((system.check)(args, &mut save)?);
+    }
+    Ok(code)
+}
+
+/// Checks one system. The first difference goes to the file `save`, which is then taken.
+pub fn one<V: Optimized>(args: &Args, save: &mut Option<PathBuf>) -> Result<u8> {
+    let open = systems::opener::<V>(args.plant.as_deref())?;
+    let vectors = library::vectors::<V>(&library::specs(args.specs.as_deref()))?;
     let mut check = Check { table: table(), hazards: String::new(), found: None, ok: true };
     check.vectors(&vectors, &open);
     // The scripts follow one seed, one after the other; the claims take the other cores meanwhile.
@@ -80,18 +89,7 @@ pub fn run(args: &Args) -> Result<u8> {
     check.lockstep(args, &scripts);
     check.claims(args, &outcomes, &open)?;
     check.properties(args, &open);
-    check.finish(args)
-}
-
-/// Opens the engine, or the mutant in its place.
-pub fn opener(plant: Option<&str>) -> Result<Opener<MongoDb>> {
-    match plant {
-        None => Ok(check::opener(MongoEngine::open)),
-        Some(name) => match Mutant::named(name) {
-            Some(mutant) => Ok(Arc::new(move |config| mutant.open(config))),
-            None => bail!("no mutant is named `{name}`: `ttlspec check --plant list` lists them"),
-        },
-    }
+    check.finish(save)
 }
 
 fn table() -> Table {
@@ -122,9 +120,9 @@ impl Check {
         self.found.get_or_insert((shown, file));
     }
 
-    fn vectors(&mut self, vectors: &[Vector<MongoDb>], open: &Opener<MongoDb>) {
+    fn vectors<V: System>(&mut self, vectors: &[Vector<V>], open: &Opener<V>) {
         let bar = bar("vectors", 2 * vectors.len() as u64);
-        let run = |run: &dyn Fn(&Vector<MongoDb>) -> Vec<Run>| {
+        let run = |run: &dyn Fn(&Vector<V>) -> Vec<Run>| {
             let mut report = Report::default();
             for vector in vectors {
                 report.add(run(vector));
@@ -155,9 +153,9 @@ impl Check {
     }
 
     /// A vector failed: where the engine differs from the specification, that is made small.
-    fn failed(&mut self, failure: &Run, vectors: &[Vector<MongoDb>], open: &Opener<MongoDb>) {
+    fn failed<V: System>(&mut self, failure: &Run, vectors: &[Vector<V>], open: &Opener<V>) {
         let vector = vectors.iter().find(|vector| vector.name == failure.vector);
-        let at = |config: &Config| MongoDb::version(config) == failure.version;
+        let at = |config: &V::Config| V::version(config) == failure.version;
         let script = vector.and_then(|vector| {
             vector.configs().into_iter().find(at).map(|config| vector.script(&config))
         });
@@ -166,11 +164,11 @@ impl Check {
                 let shown = format!("{failure}\n\n{counterexample}");
                 self.found(shown, Some(counterexample.to_file().to_toml()));
             }
-            _ => self.found(failure.to_string(), vector.map(one)),
+            _ => self.found(failure.to_string(), vector.map(file_of)),
         }
     }
 
-    fn lockstep(&mut self, args: &Args, report: &seeded::Report<MongoDb>) {
+    fn lockstep<V: System>(&mut self, args: &Args, report: &seeded::Report<V>) {
         let verdict = match &report.found {
             None if report.is_success() => Ok(alike(report.skipped.len())),
             None => Err("all were skipped".to_owned()),
@@ -187,11 +185,11 @@ impl Check {
     }
 
     /// The claims of one world that came to the same are one row.
-    fn claims(
+    fn claims<V: System>(
         &mut self,
         args: &Args,
-        outcomes: &[(Claim<MongoDb>, Outcome<MongoDb>)],
-        open: &Opener<MongoDb>,
+        outcomes: &[(Claim<V>, Outcome<V>)],
+        open: &Opener<V>,
     ) -> Result<()> {
         for same in outcomes.chunk_by(is_like) {
             let (claim, outcome) = &same[0];
@@ -208,7 +206,7 @@ impl Check {
         }
         for (_, outcome) in outcomes {
             if let Some(finding) = outcome.finding(open) {
-                self.found(finding.to_string(), Some(one(&finding.to_vector())));
+                self.found(finding.to_string(), Some(file_of(&finding.to_vector())));
             }
         }
         self.hazards = hazards(outcomes, args.verbose);
@@ -223,11 +221,11 @@ impl Check {
         Ok(())
     }
 
-    fn properties(&mut self, args: &Args, open: &Opener<MongoDb>) {
+    fn properties<V: System>(&mut self, args: &Args, open: &Opener<V>) {
         let cases = if args.deep { 20_000 } else { 2_000 };
-        let bar = bar("properties", PROPERTIES.len() as u64);
+        let bar = bar("properties", V::properties().len() as u64);
         let (mut held, mut failed) = (0, Vec::new());
-        for property in PROPERTIES {
+        for property in V::properties() {
             bar.set_message(property.name);
             let tally = property.run(args.seed, cases, open);
             bar.inc(1);
@@ -240,16 +238,18 @@ impl Check {
         bar.finish_and_clear();
         let verdict =
             if failed.is_empty() { Ok("hold".to_owned()) } else { Err(failed.join(", ")) };
-        let many = format!("{} properties", PROPERTIES.len());
+        let many = format!("{} properties", V::properties().len());
         self.row("properties of the engine", many, format!("{held} cases"), verdict);
     }
 
-    fn finish(self, args: &Args) -> Result<u8> {
+    fn finish(self, save: &mut Option<PathBuf>) -> Result<u8> {
         let mut saved = Ok(());
         if let Some((shown, file)) = &self.found {
             say(format_args!("{shown}\n"))?;
-            if let (Some(path), Some(file)) = (&args.save, file) {
-                saved = fs::write(path, file).with_context(|| format!("{}", path.display()));
+            if let Some(file) = file
+                && let Some(path) = save.take()
+            {
+                saved = fs::write(&path, file).with_context(|| format!("{}", path.display()));
                 if saved.is_ok() {
                     say(format_args!("written to {0}: ttlspec replay {0}\n", path.display()))?;
                 }
@@ -266,21 +266,21 @@ impl Check {
 
 // ---- the model checks --------------------------------------------------------------------------
 
-fn scripts(args: &Args, open: &Opener<MongoDb>, bars: MultiProgress) -> seeded::Report<MongoDb> {
+fn scripts<V: System>(args: &Args, open: &Opener<V>, bars: MultiProgress) -> seeded::Report<V> {
     let steps = args.steps.unwrap_or(if args.deep { 10_000_000 } else { 1_000_000 });
     let bar = bars.add(bar("random scripts", steps));
-    let open = |config: &Config| open(config);
-    let report = seeded::run::<MongoDb>(args.seed, steps, open, |at| bar.set_position(at));
+    let open = |config: &V::Config| open(config);
+    let report = seeded::run::<V>(args.seed, steps, open, |at| bar.set_position(at));
     bar.finish_and_clear();
     report
 }
 
-fn claims(
+fn claims<V: System>(
     args: &Args,
-    open: &Opener<MongoDb>,
+    open: &Opener<V>,
     bars: &MultiProgress,
-) -> Vec<(Claim<MongoDb>, Outcome<MongoDb>)> {
-    let claims = check::claims(args.deep);
+) -> Vec<(Claim<V>, Outcome<V>)> {
+    let claims = V::claims(args.deep);
     let bar = bars.add(bar("model checks", claims.len() as u64));
     let outcomes = check::run_all(&claims, open, |name| {
         bar.set_message(name.to_owned());
@@ -290,11 +290,11 @@ fn claims(
     claims.into_iter().zip(outcomes).collect()
 }
 
-type Ran = (Claim<MongoDb>, Outcome<MongoDb>);
+type Ran<V> = (Claim<V>, Outcome<V>);
 
 /// Are these claims of one world that came to the same?
-fn is_like(one: &Ran, next: &Ran) -> bool {
-    let key = |(claim, outcome): &Ran| {
+fn is_like<V: System>(one: &Ran<V>, next: &Ran<V>) -> bool {
+    let key = |(claim, outcome): &Ran<V>| {
         let laws: Vec<&str> = claim.laws.iter().map(|law| law.rule).collect();
         let guards: Vec<&str> = claim.guards.iter().map(|guard| guard.name).collect();
         let ways: Vec<_> = outcome.ways.iter().map(|way| (way.hazard, way.moves)).collect();
@@ -306,7 +306,7 @@ fn is_like(one: &Ran, next: &Ran) -> bool {
 }
 
 /// `7.0.14` of the claim `threshold 7.0.14`.
-fn version_of(claim: &Claim<MongoDb>) -> &str {
+fn version_of<V: System>(claim: &Claim<V>) -> &str {
     claim.name.rsplit_once(' ').map_or(&claim.name, |(_, version)| version)
 }
 
@@ -315,7 +315,7 @@ fn each(claims: usize) -> &'static str {
 }
 
 /// What a claim that holds has come to.
-fn came_to(claim: &Claim<MongoDb>, outcome: &Outcome<MongoDb>) -> String {
+fn came_to<V: System>(claim: &Claim<V>, outcome: &Outcome<V>) -> String {
     let skipped: u64 = outcome.skipped.iter().map(|(_, times)| times).sum();
     let mut found = vec!["alike".to_owned()];
     for (what, count) in [
@@ -332,7 +332,7 @@ fn came_to(claim: &Claim<MongoDb>, outcome: &Outcome<MongoDb>) -> String {
 }
 
 /// Each law in a sentence, and the worlds in whose every state it holds.
-fn laws(outcomes: &[Ran]) -> String {
+fn laws<V: System>(outcomes: &[Ran<V>]) -> String {
     let mut laws: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for (claim, _) in outcomes {
         for law in &claim.laws {
@@ -353,7 +353,7 @@ fn laws(outcomes: &[Ran]) -> String {
 }
 
 /// Each hazard: where it is found and how, and where it never happens.
-fn hazards(outcomes: &[Ran], verbose: bool) -> String {
+fn hazards<V: System>(outcomes: &[Ran<V>], verbose: bool) -> String {
     let all = || outcomes.iter().flat_map(|(claim, _)| claim.hazards.iter().chain(&claim.guards));
     let mut shown: Vec<&str> = Vec::new();
     let mut hazards = String::new();
@@ -368,8 +368,8 @@ fn hazards(outcomes: &[Ran], verbose: bool) -> String {
 }
 
 /// Where a hazard is found and where it never happens, worlds together with their versions.
-fn places(name: &str, outcomes: &[Ran], verbose: bool) -> String {
-    let place = |ran: &'_ Ran| -> Option<(String, Option<String>)> {
+fn places<V: System>(name: &str, outcomes: &[Ran<V>], verbose: bool) -> String {
+    let place = |ran: &'_ Ran<V>| -> Option<(String, Option<String>)> {
         let (claim, outcome) = ran;
         if let Some(way) = outcome.ways.iter().find(|way| way.hazard == name) {
             let steps = way.to_string();
@@ -387,8 +387,7 @@ fn places(name: &str, outcomes: &[Ran], verbose: bool) -> String {
         holds.then(|| (format!("never within {far} moves"), None))
     };
     let places: Vec<_> = outcomes.iter().filter_map(|ran| Some((&ran.0, place(ran)?))).collect();
-    let key =
-        |(claim, (what, _)): &(&Claim<MongoDb>, (String, _))| (claim.world.name, what.clone());
+    let key = |(claim, (what, _)): &(&Claim<V>, (String, _))| (claim.world.name, what.clone());
     let mut lines = String::new();
     for same in places.chunk_by(|one, next| key(one) == key(next)) {
         let (claim, (what, moves)) = &same[0];
@@ -401,7 +400,7 @@ fn places(name: &str, outcomes: &[Ran], verbose: bool) -> String {
 }
 
 /// A file with nothing but this vector.
-fn one(vector: &Vector<MongoDb>) -> String {
+fn file_of<V: System>(vector: &Vector<V>) -> String {
     VectorFile { path: String::new(), vectors: vec![vector.clone()] }.to_toml()
 }
 

@@ -1,14 +1,13 @@
 //! `ttlspec corpus`: writes the vectors as seeds for the fuzz targets.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use ttlspec_harness::Vector;
+use ttlspec_harness::System;
 use ttlspec_harness::fuzzing::{self, Seed};
-use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, library, say};
+use crate::{CLEAN, library, say, systems};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -21,9 +20,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<u8> {
     let specs = library::specs(args.specs.as_deref());
-    let files = library::vectors(&specs)?;
-    let vectors: Vec<Vector<MongoDb>> = files.into_iter().flat_map(|file| file.vectors).collect();
-    let seeds = fuzzing::seeds(&vectors);
+    let systems = systems::chosen(None).into_iter();
+    let seeds = systems.map(|system| (system.seeds)(&specs)).collect::<Result<Vec<_>>>()?.concat();
     for (number, Seed { target, bytes }) in seeds.iter().enumerate() {
         let folder = args.folder.join(target);
         fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
@@ -32,4 +30,9 @@ pub fn run(args: &Args) -> Result<u8> {
     }
     say(format_args!("{} seeds in {}", seeds.len(), args.folder.display()))?;
     Ok(CLEAN)
+}
+
+/// The vectors of one system.
+pub fn one<V: System>(specs: &Path) -> Result<Vec<Seed>> {
+    Ok(fuzzing::seeds::<V>(&library::vectors(specs)?))
 }

@@ -1,12 +1,12 @@
-//! `ttlspec export`: prints all vectors as JSON.
+//! `ttlspec export`: prints all vectors as JSON, those of each system in one piece.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use ttlspec_harness::Notation;
 use ttlspec_harness::vector::VectorFile;
-use ttlspec_model::mongodb::MongoDb;
 
-use crate::{CLEAN, library, say};
+use crate::{CLEAN, library, say, systems};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -16,9 +16,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<u8> {
-    let files = library::vectors(&library::specs(args.specs.as_deref()))?;
-    let vectors = files.into_iter().flat_map(|file| file.vectors).collect();
-    let all = VectorFile::<MongoDb> { path: String::new(), vectors };
-    say(serde_json::to_string_pretty(&all.to_json())?)?;
+    let specs = library::specs(args.specs.as_deref());
+    for system in systems::chosen(None) {
+        say((system.export)(&specs)?)?;
+    }
     Ok(CLEAN)
+}
+
+/// The vectors of one system.
+pub fn one<V: Notation>(specs: &Path) -> Result<String> {
+    let all = VectorFile::<V> { path: String::new(), vectors: library::vectors(specs)? };
+    Ok(serde_json::to_string_pretty(&all.to_json())?)
 }

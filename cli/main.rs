@@ -16,6 +16,7 @@ mod library;
 mod recordings;
 mod replay;
 mod simulate;
+mod systems;
 
 use std::fmt::Display;
 use std::io::{self, Write};

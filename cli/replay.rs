@@ -1,14 +1,15 @@
 //! `ttlspec replay`: runs vectors again.
 
+use std::fs;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use ttlspec_harness::recording;
-use ttlspec_harness::vector::{Report, load_file, verify, verify_spec};
-use ttlspec_model::mongodb::MongoDb;
+use ttlspec_harness::vector::{Report, parse, spec_of, verify, verify_spec};
 
-use crate::{CLEAN, FINDING, check, recordings, say};
+use crate::systems::{self, Optimized};
+use crate::{CLEAN, FINDING, recordings, say};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -38,7 +39,9 @@ enum Which {
 }
 
 pub fn run(args: &Args) -> Result<u8> {
-    let open = check::opener(args.plant.as_deref())?;
+    let systems = systems::chosen(None);
+    let names: Vec<&str> = systems.iter().map(|system| system.name).collect();
+    systems::with_mutant(systems.clone(), args.plant.as_deref())?;
     let (recorded, vectors): (Vec<_>, Vec<_>) =
         args.files.iter().cloned().partition(|path| recordings::is_recording(path));
     let mut code = CLEAN;
@@ -47,26 +50,39 @@ pub fn run(args: &Args) -> Result<u8> {
         code = recordings::run(&recorded, &[("model", model)], args.every as usize, args.json)?;
     }
     for path in &vectors {
-        let file = load_file::<MongoDb>(path)?;
-        for which in [Which::Model, Which::Impl] {
-            if args.engine.is_some_and(|asked| asked != which) {
-                continue;
-            }
-            let mut report = Report::default();
-            for vector in &file.vectors {
-                report.add(match which {
-                    Which::Model => verify_spec(vector),
-                    Which::Impl => verify(vector, |config| open(config)),
-                });
-            }
-            let on = match which {
-                Which::Model => "specification",
-                Which::Impl => "engine",
-            };
-            say(format_args!("{} on the {on}: {report}", path.display()))?;
-            if !report.is_success() {
-                code = FINDING;
-            }
+        let name = path.display().to_string();
+        let bytes = fs::read(path).map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
+        let spec = spec_of(&name, &bytes, &names)?;
+        for system in systems.iter().filter(|system| system.name == spec) {
+            code = code.max((system.replay)(args, &name, &bytes)?);
+        }
+    }
+    Ok(code)
+}
+
+/// Runs the vectors of a file about one system.
+pub fn one<V: Optimized>(args: &Args, name: &str, bytes: &[u8]) -> Result<u8> {
+    let open = systems::opener::<V>(args.plant.as_deref())?;
+    let file = parse::<V>(name, bytes)?;
+    let mut code = CLEAN;
+    for which in [Which::Model, Which::Impl] {
+        if args.engine.is_some_and(|asked| asked != which) {
+            continue;
+        }
+        let mut report = Report::default();
+        for vector in &file.vectors {
+            report.add(match which {
+                Which::Model => verify_spec(vector),
+                Which::Impl => verify(vector, |config| open(config)),
+            });
+        }
+        let on = match which {
+            Which::Model => "specification",
+            Which::Impl => "engine",
+        };
+        say(format_args!("{name} on the {on}: {report}"))?;
+        if !report.is_success() {
+            code = FINDING;
         }
     }
     Ok(code)

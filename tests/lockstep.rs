@@ -1,14 +1,17 @@
 //! The engine answers as the specification does, in many scripts drawn from a seed.
 
-use ttlspec_harness::seeded;
+use ttlspec_harness::check::{Opener, opener};
+use ttlspec_harness::{System, seeded};
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::mongodb::MongoDb;
 
 #[test]
 fn the_engine_answers_as_the_specification_does_in_200_000_steps() {
-    let open = |config: &_| Box::new(MongoEngine::open(config)) as _;
+    answers_alike::<MongoDb>(&opener(MongoEngine::open));
+}
 
-    let report = seeded::run::<MongoDb>(1, 200_000, open, |_| {});
+fn answers_alike<V: System>(open: &Opener<V>) {
+    let report = seeded::run::<V>(1, 200_000, |config| open(config), |_| {});
 
     println!("{report}");
     assert!(report.is_success(), "{report}");
@@ -17,10 +20,12 @@ fn the_engine_answers_as_the_specification_does_in_200_000_steps() {
 
 #[test]
 fn one_seed_gives_the_same_run_each_time() {
-    let open = |config: &_| Box::new(MongoEngine::open(config)) as _;
+    runs_alike::<MongoDb>(&opener(MongoEngine::open));
+}
 
-    let one = seeded::run::<MongoDb>(7, 2_000, open, |_| {});
-    let other = seeded::run::<MongoDb>(7, 2_000, open, |_| {});
+fn runs_alike<V: System>(open: &Opener<V>) {
+    let one = seeded::run::<V>(7, 2_000, |config| open(config), |_| {});
+    let other = seeded::run::<V>(7, 2_000, |config| open(config), |_| {});
 
     assert_eq!(one, other);
 }

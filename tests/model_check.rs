@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use ttlspec_harness::check::{Claim, Finding, Opener, Verdict, claims, opener, run_all, ways_file};
+use ttlspec_harness::System;
+use ttlspec_harness::check::{Claim, Finding, Opener, Verdict, opener, run_all, ways_file};
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::mongodb::{Config, MongoDb, Op, Reply};
 use ttlspec_model::{Engine, Millis, Reference, Spec, Unsupported};
@@ -114,7 +115,7 @@ fn bad(name: &str) -> (&'static [(&'static str, usize)], &'static [&'static str]
 
 #[test]
 fn the_table_says_what_is_claimed() {
-    let claimed = claims(false);
+    let claimed = MongoDb::claims(false);
     assert_eq!(claimed.len(), rows().count(), "the table has as many rows as there are claims");
     for (claim, (name, (_, _, steps, _, rules))) in claimed.iter().zip(rows()) {
         assert_eq!(claim.name, name);
@@ -133,7 +134,7 @@ fn the_table_says_what_is_claimed() {
 fn every_claim_holds_and_the_ways_to_all_hazards_are_kept() {
     let open = opener(MongoEngine::open);
 
-    let outcomes = run_all(&claims(false), &open, |_| {});
+    let outcomes = run_all(&MongoDb::claims(false), &open, |_| {});
 
     for (outcome, (name, (_, _, steps, states, _))) in outcomes.iter().zip(rows()) {
         if let Some(finding) = outcome.finding(&open) {
@@ -149,13 +150,13 @@ fn every_claim_holds_and_the_ways_to_all_hazards_are_kept() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/mongodb/vectors/hazard.toml");
     let kept = std::fs::read_to_string(kept).expect("the ways to the hazards are kept");
     let found = ways_file(&outcomes);
-    assert!(kept == found, "run `ttlspec check --ways specs/mongodb/vectors/hazard.toml`");
+    assert!(kept == found, "run `ttlspec check mongodb --ways specs/mongodb/vectors/hazard.toml`");
 }
 
 /// stateright knows a state again by 64 bits; here it is known by all of it.
 #[test]
 fn the_counts_are_those_of_an_exact_search() {
-    for (claim, (name, (_, _, steps, states, _))) in claims(false).iter().zip(rows()) {
+    for (claim, (name, (_, _, steps, states, _))) in MongoDb::claims(false).iter().zip(rows()) {
         let config = &claim.world.config;
         let begins = claim.world.begins.iter();
         let begun = begins.fold(MongoDb::init(config), |state, (now, op)| {
@@ -195,7 +196,7 @@ impl Engine<MongoDb> for Nothing {
 }
 
 fn first() -> Claim<MongoDb> {
-    claims(false).into_iter().next().expect("there are claims")
+    MongoDb::claims(false).into_iter().next().expect("there are claims")
 }
 
 #[test]

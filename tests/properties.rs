@@ -4,10 +4,12 @@
 use bson::Document;
 use proptest::prelude::{ProptestConfig, TestCaseError, prop_assert};
 use proptest::test_runner::{RngSeed, TestRunner};
+use ttlspec_harness::System;
 use ttlspec_harness::alphabet::Alphabet;
 use ttlspec_harness::check::{Opener, opener};
-use ttlspec_harness::properties::{Held, PROPERTIES, case, filter_agrees, keys_agree};
-use ttlspec_harness::values::{self, Source, drawn};
+use ttlspec_harness::properties::Held;
+use ttlspec_harness::properties::mongodb::{filter_agrees, keys_agree};
+use ttlspec_harness::values::{Source, drawn, mongodb as values};
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_impl::mongodb::bytes::{Value, kind};
 use ttlspec_impl::mongodb::filter::Filter;
@@ -26,12 +28,13 @@ fn runner(cases: u32) -> TestRunner {
     })
 }
 
-fn hold(open: &Opener<MongoDb>) {
-    for property in PROPERTIES {
-        let ran = runner(256).run(&drawn(case), |case| match (property.check)(&case, open) {
-            Held::No(how) => Err(TestCaseError::fail(how)),
-            Held::Yes | Held::NotThere => Ok(()),
-        });
+fn hold<V: System>(open: &Opener<V>) {
+    for property in V::properties() {
+        let ran =
+            runner(256).run(&drawn(V::any_case), |case| match (property.check)(&case, open) {
+                Held::No(how) => Err(TestCaseError::fail(how)),
+                Held::Yes | Held::NotThere => Ok(()),
+            });
         if let Err(failure) = ran {
             panic!("`{}` does not hold. {}\n{failure}", property.name, property.sentence);
         }

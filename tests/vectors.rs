@@ -3,26 +3,35 @@
 
 use std::path::Path;
 
-use ttlspec_harness::Vector;
+use ttlspec_harness::check::{Opener, opener};
 use ttlspec_harness::vector::{Report, load_dir, verify, verify_spec};
+use ttlspec_harness::{System, Vector};
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::mongodb::MongoDb;
 
 #[test]
 fn every_vector_holds_on_the_specification_and_its_rules_are_cited() {
+    hold_on_the_specification::<MongoDb>();
+}
+
+fn hold_on_the_specification<V: System>() {
     let mut report = Report::default();
 
-    vectors().iter().for_each(|vector| report.add(verify_spec(vector)));
+    vectors::<V>().iter().for_each(|vector| report.add(verify_spec(vector)));
 
     assert!(report.is_success(), "{report}");
 }
 
 #[test]
 fn every_vector_holds_on_the_engine() {
+    hold_on_the_engine::<MongoDb>(&opener(MongoEngine::open));
+}
+
+fn hold_on_the_engine<V: System>(open: &Opener<V>) {
     let mut report = Report::default();
 
-    for vector in vectors() {
-        report.add(verify(&vector, |config| Box::new(MongoEngine::open(config))));
+    for vector in vectors::<V>() {
+        report.add(verify(&vector, |config| open(config)));
     }
 
     assert!(report.is_success(), "{report}");
@@ -34,7 +43,8 @@ fn each_of_the_222_cases_of_other_implementations_is_a_vector() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/mongodb-like-cases.json");
     let text = std::fs::read(path).expect("the cases are in the repository");
     let cases: serde_json::Value = serde_json::from_slice(&text).expect("they are JSON");
-    let sources: Vec<String> = vectors().into_iter().filter_map(|vector| vector.source).collect();
+    let sources: Vec<String> =
+        vectors::<MongoDb>().into_iter().filter_map(|vector| vector.source).collect();
     let is_vector = |id: &str| {
         let of_case = |source: &String| source.split([' ', ',', ';']).any(|word| word == id);
         sources.iter().any(of_case)
@@ -48,8 +58,9 @@ fn each_of_the_222_cases_of_other_implementations_is_a_vector() {
     assert!(missing.is_empty(), "no vector shows {missing:?}");
 }
 
-fn vectors() -> Vec<Vector<MongoDb>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/mongodb/vectors");
-    let files = load_dir::<MongoDb>(&folder).unwrap_or_else(|errors| panic!("{errors}"));
+fn vectors<V: System>() -> Vec<Vector<V>> {
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
+    let folder = specs.join(V::NAME).join("vectors");
+    let files = load_dir::<V>(&folder).unwrap_or_else(|errors| panic!("{errors}"));
     files.into_iter().flat_map(|file| file.vectors).collect()
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ttlspec_harness::fuzzing;
+use ttlspec_harness::fuzzing::mongodb as fuzzing;
 use ttlspec_impl::mongodb::key_extractor::{Path, least_date};
 
 fuzz_target!(|bytes: &[u8]| {

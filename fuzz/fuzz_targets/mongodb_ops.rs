@@ -8,12 +8,13 @@ use libfuzzer_sys::fuzz_target;
 use ttlspec_harness::fuzzing;
 use ttlspec_harness::mutants::Mutant;
 use ttlspec_impl::mongodb::MongoEngine;
+use ttlspec_model::mongodb::MongoDb;
 
-static PLANT: LazyLock<Option<Mutant>> =
+static PLANT: LazyLock<Option<Mutant<MongoDb>>> =
     LazyLock::new(|| std::env::var("TTLSPEC_PLANT").ok().and_then(|name| Mutant::named(&name)));
 
 fuzz_target!(|bytes: &[u8]| {
-    fuzzing::ops(bytes, |config| match &*PLANT {
+    fuzzing::ops::<MongoDb>(bytes, |config| match &*PLANT {
         Some(mutant) => mutant.open(config),
         None => Box::new(MongoEngine::open(config)),
     });

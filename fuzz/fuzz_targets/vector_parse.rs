@@ -2,5 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use ttlspec_harness::fuzzing::vectors;
+use ttlspec_model::mongodb::MongoDb;
 
-fuzz_target!(|bytes: &[u8]| ttlspec_harness::fuzzing::vectors(bytes));
+fuzz_target!(|bytes: &[u8]| vectors::<MongoDb>(bytes));

@@ -15,7 +15,6 @@ use ttlspec_model::{Millis, Spec};
 use crate::values::Source;
 
 pub mod mongodb;
-mod simpler;
 mod world;
 
 pub use world::World;

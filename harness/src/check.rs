@@ -29,12 +29,11 @@ use crate::notation::Notation;
 use crate::script::Script;
 use crate::vector::{Vector, VectorFile};
 
-mod laws;
-mod mongodb;
+pub(crate) mod mongodb;
 mod run;
+pub(crate) mod tables;
 mod walk;
 
-pub use mongodb::claims;
 pub use walk::{Move, Seen, Walk};
 
 /// Opens an engine for a configuration, again and again.
@@ -47,6 +46,9 @@ pub fn opener<V: Vocabulary, E: Engine<V> + 'static>(
     Arc::new(move |config| Box::new(open(config)))
 }
 
+/// Is something so in a state?
+pub type Test<V> = fn(&Walk<V>, &Seen<V>) -> bool;
+
 /// A law of the book, and where its premise occurs.
 pub struct Law<V: Alphabet> {
     /// The rule that states it.
@@ -56,9 +58,9 @@ pub struct Law<V: Alphabet> {
     /// The law, in a sentence.
     pub sentence: &'static str,
     /// Does it hold here?
-    pub always: fn(&Walk<V>, &Seen<V>) -> bool,
+    pub always: Test<V>,
     /// Does its premise occur here?
-    pub sometimes: fn(&Walk<V>, &Seen<V>) -> bool,
+    pub sometimes: Test<V>,
 }
 
 /// Something bad that the specification allows, at some versions.
@@ -72,9 +74,9 @@ pub struct Hazard<V: Alphabet> {
     /// Is it this move that does it?
     pub by: fn(&Walk<V>, &Seen<V>, &Move<V>) -> bool,
     /// Does some move do it here?
-    pub some: fn(&Walk<V>, &Seen<V>) -> bool,
+    pub some: Test<V>,
     /// Does none?
-    pub none: fn(&Walk<V>, &Seen<V>) -> bool,
+    pub none: Test<V>,
 }
 
 /// What is claimed: that these laws hold in this world, and that the engine answers alike.
@@ -294,5 +296,37 @@ impl<V: Alphabet + Notation> fmt::Display for Way<V> {
 impl<V: Alphabet> fmt::Debug for Law<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.rule, self.sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ttlspec_model::mongodb::MongoDb;
+
+    use super::*;
+    use crate::system::System;
+    use crate::toy::Toy;
+
+    fn are_named_for_rules<V: System>() {
+        let mut hazards: BTreeMap<&str, &Hazard<V>> = BTreeMap::new();
+
+        for claim in V::claims(true) {
+            for law in claim.laws {
+                assert!(Rule::named(law.rule).is_some(), "no rule `{}`", law.rule);
+            }
+            for hazard in claim.hazards.into_iter().chain(claim.guards) {
+                assert!(Rule::named(hazard.rule).is_some(), "{hazard:?}");
+                let of_this_name = *hazards.entry(hazard.name).or_insert(hazard);
+                assert!(std::ptr::eq(of_this_name, hazard), "two are named {hazard:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_law_and_every_hazard_is_named_for_a_rule_and_no_two_hazards_alike() {
+        are_named_for_rules::<MongoDb>();
+        are_named_for_rules::<Toy>();
     }
 }

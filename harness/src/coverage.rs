@@ -1,9 +1,9 @@
 //! What holds each rule of the book?
 //!
-//! [`gather`] looks at the sources of the model, the vectors, the laws of the model checks, a fixed
-//! number of random steps and the mutants; [`Coverage::render`] writes what it found as
-//! `specs/COVERAGE.md`, and [`Coverage::missing`] says what a rule still lacks, each in a sentence.
-//! Equal inputs give equal bytes.
+//! [`gather`] looks at the sources of the model, and for each system at the vectors, the laws of the
+//! model checks, a fixed number of random steps and the mutants; [`Coverage::render`] writes what it
+//! found as `specs/COVERAGE.md`, and [`Coverage::missing`] says what a rule still lacks, each in a
+//! sentence. Equal inputs give equal bytes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,36 @@ use ttlspec_model::Rule;
 use ttlspec_model::mongodb::MongoDb;
 use ttlspec_model::ruling::Level;
 
-use crate::mutants::{Fate, Hunt, Mutant};
+use crate::mutants::{Fate, Seen};
+use crate::system::System;
 use crate::vector::{self, Errors, Vector};
 
 mod catalogue;
 mod missing;
-mod reach;
+pub(crate) mod mongodb;
+mod part;
 mod render;
 mod sources;
 
 pub use catalogue::{catalogue, ids};
-pub use missing::{ELSEWHERE, Elsewhere, book};
+pub use missing::{Elsewhere, book, system_and_stem};
+use part::Part;
 pub use sources::{Citation, citations};
+
+/// Every system, in the order of the book.
+const SYSTEMS: &[PartOf] = &[part_of::<MongoDb>];
+
+/// Gathers what holds the rules of one system, with its vectors below a folder.
+type PartOf = fn(&Path) -> Result<Part, Errors>;
 
 /// What holds the rules, all together.
 pub struct Coverage {
     /// One row a rule, in the order of the book.
     pub rows: Vec<Row>,
     /// What became of each mutant, in the order of the book.
-    pub mutants: Vec<(Mutant, Fate)>,
+    pub mutants: Vec<Planted>,
+    /// The rules that are not decided in the module of their chapter.
+    pub elsewhere: Vec<Elsewhere>,
     /// Which rules carry an entry of the catalogue that the book was written from.
     pub catalogue: BTreeMap<String, Vec<Rule>>,
     /// How many vectors there are.
@@ -54,9 +65,22 @@ pub struct Row {
     /// How often it was cited in the random steps.
     pub hits: u64,
     /// The worlds in whose every state it is checked as a law.
-    pub worlds: Vec<String>,
+    pub worlds: Vec<&'static str>,
     /// In the cases of how many properties it is cited.
     pub properties: usize,
+}
+
+/// A mutant, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// The mistake, in one breath.
+    pub name: &'static str,
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// Where the same mistake was made in earnest, if it was.
+    pub seen: Option<Seen>,
+    /// Who finds it.
+    pub fate: Fate,
 }
 
 /// What a rule demands.
@@ -91,32 +115,33 @@ pub enum Problem {
 /// # Errors
 /// [`Problem`] where something cannot be read.
 pub fn gather(specs: &Path, model: &Path) -> Result<Coverage, Problem> {
-    let files = vector::load_dir::<MongoDb>(&specs.join("mongodb/vectors"))?;
-    let vectors: Vec<Vector<MongoDb>> = files.into_iter().flat_map(|file| file.vectors).collect();
+    let parts = SYSTEMS.iter().map(|part_of| part_of(specs));
+    let parts: Vec<Part> = parts.collect::<Result<_, Errors>>()?;
     let mut citations = sources::citations(model)?;
-    let (hits, steps) = reach::hits();
-    let (worlds, properties) = (reach::worlds(), reach::properties());
-    let hunt = Hunt::new(&vectors);
-    let mutants = Mutant::all().into_iter().map(|mutant| (mutant, hunt.fate(&mutant))).collect();
-
-    let lines = || vectors.iter().flat_map(|vector| &vector.steps);
     let row = |rule: Rule| Row {
         rule,
         demand: demand(rule),
         citations: citations.remove(&rule).unwrap_or_default(),
-        lines: lines().filter(|line| line.by.contains(&rule)).count(),
-        hits: hits.get(&rule).copied().unwrap_or_default(),
-        worlds: worlds.get(&rule).cloned().unwrap_or_default(),
-        properties: properties.get(&rule).copied().unwrap_or_default(),
+        lines: parts.iter().filter_map(|part| part.resting.get(&rule)).sum(),
+        hits: parts.iter().filter_map(|part| part.hits.get(&rule)).sum(),
+        worlds: parts.iter().filter_map(|part| part.worlds.get(&rule)).flatten().copied().collect(),
+        properties: parts.iter().filter_map(|part| part.properties.get(&rule)).sum(),
     };
     Ok(Coverage {
         rows: Rule::ALL.iter().copied().map(row).collect(),
-        mutants,
+        elsewhere: parts.iter().flat_map(|part| part.elsewhere).copied().collect(),
         catalogue: catalogue(),
-        vectors: vectors.len(),
-        lines: lines().count(),
-        steps,
+        vectors: parts.iter().map(|part| part.vectors).sum(),
+        lines: parts.iter().map(|part| part.lines).sum(),
+        steps: parts.iter().map(|part| part.steps).sum(),
+        mutants: parts.into_iter().flat_map(|part| part.mutants).collect(),
     })
+}
+
+fn part_of<V: System>(specs: &Path) -> Result<Part, Errors> {
+    let files = vector::load_dir::<V>(&specs.join(V::NAME).join("vectors"))?;
+    let vectors: Vec<Vector<V>> = files.into_iter().flat_map(|file| file.vectors).collect();
+    Ok(Part::of(&vectors))
 }
 
 /// `specs/COVERAGE.md` as it should be.

@@ -5,18 +5,16 @@
 //! vectors, written as the bytes that stand for them.
 
 use arbitrary::Unstructured;
-use bson::Document;
-use serde_json::{Value, json};
-use ttlspec_model::mongodb::{Config, Doc, MongoDb, Op, Version};
-use ttlspec_model::{Engine, Vocabulary};
+use ttlspec_model::{Engine, Millis};
 
 use crate::alphabet::Drawing;
 use crate::lockstep;
-use crate::notation::extjson::document_to_json;
-use crate::properties::{filter_agrees, keys_agree};
+use crate::notation::Notation;
 use crate::script::Script;
-use crate::values;
+use crate::system::System;
 use crate::vector::{self, Vector, VectorFile};
+
+pub mod mongodb;
 
 /// The most moves that a script of bytes has.
 const MOST_MOVES: usize = 60;
@@ -25,177 +23,72 @@ const MOST_MOVES: usize = 60;
 ///
 /// # Panics
 /// Where the engine differs, with the counterexample.
-pub fn ops(bytes: &[u8], open: impl FnMut(&Config) -> Box<dyn Engine<MongoDb>>) {
-    if let Err(counterexample) = lockstep::check(&script(bytes), open) {
+pub fn ops<V: System>(bytes: &[u8], open: impl FnMut(&V::Config) -> Box<dyn Engine<V>>) {
+    if let Err(counterexample) = lockstep::check(&script::<V>(bytes), open) {
         panic!("{counterexample}");
     }
 }
 
-fn script(bytes: &[u8]) -> Script<MongoDb> {
+fn script<V: System>(bytes: &[u8]) -> Script<V> {
     if bytes.starts_with(b"{")
-        && let Ok(file) = vector::parse::<MongoDb>("fuzz.json", bytes)
+        && let Ok(file) = vector::parse::<V>("fuzz.json", bytes)
         && let Some(vector) = file.vectors.first()
         && let Some(config) = vector.configs().first()
     {
         return vector.script(config);
     }
     let mut choices = Unstructured::new(bytes);
-    let mut drawing = Drawing::<MongoDb>::begin(&mut choices, 2);
-    let mut script = Script::new(drawing.config);
+    let mut drawing = Drawing::<V>::begin(&mut choices, 2);
+    let mut script = Script::new(drawing.config.clone());
     while script.steps.len() < MOST_MOVES && !choices.is_empty() {
         script.steps.push(drawing.step(&mut choices));
     }
     script
 }
 
-/// Looks for the least date in raw bytes: a path, after its length in one byte, then a document.
-///
-/// `least_date` answers `Err(())` for a document that no index could hold, malformed ones included.
-/// Bytes that are not exactly one well-formed document without doubled fields only must not panic.
-///
-/// # Panics
-/// Where the engine sees another date than the specification.
-pub fn keys(bytes: &[u8], least_date: impl Fn(&[u8], &str) -> Result<Option<i64>, ()>) {
-    let Some((length, rest)) = bytes.split_first() else { return };
-    let Some((path, document)) = rest.split_at_checked(usize::from(*length)) else { return };
-    let Ok(path) = std::str::from_utf8(path) else { return };
-    let of_bytes = least_date(document, path);
-    let Some(read) = well_formed(document).filter(|_| is_path(path)) else { return };
-    if let Err(difference) = keys_agree(&read, path, |_, _| of_bytes) {
-        panic!("{difference}");
-    }
-}
-
-/// Is this a path that an index may have?
-fn is_path(path: &str) -> bool {
-    path.split('.').all(|part| !part.is_empty() && !part.contains('\0'))
-}
-
-/// The document, if these bytes are what writing it would give.
-fn well_formed(bytes: &[u8]) -> Option<Document> {
-    let document = Document::from_reader(bytes).ok()?;
-    (document.to_vec().ok()? == bytes).then_some(document)
-}
-
-/// Holds a document against a filter. The first byte says how the rest is read: a version and two
-/// documents as they are, or choices.
-///
-/// `inside` is as [`filter_agrees`] has it.
-///
-/// # Panics
-/// Where the engine differs from the specification.
-pub fn filter(
-    bytes: &[u8],
-    inside: impl Fn(Version, &Document, &Document) -> Result<(bool, bool), i32>,
-) {
-    let drawn = match bytes.split_first() {
-        Some((&RAW, rest)) => raw_filter(rest),
-        Some((_, rest)) => {
-            let mut choices = Unstructured::new(rest);
-            let version = values::version(&mut choices);
-            Some((version, values::filter(&mut choices), values::document(&mut choices)))
-        }
-        None => None,
-    };
-    if let Some((version, filter, document)) = drawn
-        && let Err(difference) = filter_agrees(version, &filter, &document, inside)
-    {
-        panic!("{difference}");
-    }
-}
-
-/// The first byte of input that holds its documents as they are.
-const RAW: u8 = 0;
-
-fn raw_filter(bytes: &[u8]) -> Option<(Version, Document, Document)> {
-    let (at, rest) = bytes.split_first()?;
-    let version = values::VERSIONS[usize::from(*at) % values::VERSIONS.len()];
-    let length = usize::try_from(u32::from_le_bytes(rest.get(..4)?.try_into().ok()?)).ok()?;
-    let (filter, document) = rest.split_at_checked(length)?;
-    Some((version, well_formed(filter)?, well_formed(document)?))
-}
-
-/// Reads the bytes as a file of vectors, and reads again what that writes.
+/// Reads the bytes as a file of vectors of a system, and reads again what that writes.
 ///
 /// # Panics
 /// Where what was written reads otherwise, or not at all.
-pub fn vectors(bytes: &[u8]) {
+pub fn vectors<V: Notation>(bytes: &[u8]) {
     for name in ["fuzz.toml", "fuzz.json"] {
-        let Ok(file) = vector::parse::<MongoDb>(name, bytes) else { continue };
+        let Ok(file) = vector::parse::<V>(name, bytes) else { continue };
         let written = file.to_toml();
-        let again = vector::parse::<MongoDb>("again.toml", written.as_bytes())
+        let again = vector::parse::<V>("again.toml", written.as_bytes())
             .unwrap_or_else(|errors| panic!("{errors}\nin\n{written}"));
-        let what = |file: &VectorFile<MongoDb>| -> Vec<_> {
+        let what = |file: &VectorFile<V>| -> Vec<_> {
             file.vectors.iter().map(|one| (one.name.clone(), steps_of(one))).collect()
         };
         assert_eq!(what(&file), what(&again), "written and read again:\n{written}");
     }
 }
 
-type Step = (i64, Op, <MongoDb as Vocabulary>::Reply);
-
-fn steps_of(vector: &Vector<MongoDb>) -> Vec<Step> {
-    vector.steps.iter().map(|step| (step.at.0, step.op.clone(), step.see.clone())).collect()
+fn steps_of<V: Notation>(vector: &Vector<V>) -> Vec<(Millis, V::Op, V::Reply)> {
+    vector.steps.iter().map(|step| (step.at, step.op.clone(), step.see.clone())).collect()
 }
 
 /// One input of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
     /// The fuzz target.
-    pub target: &'static str,
+    pub target: String,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The vectors as inputs of the targets `mongodb_ops`, `mongodb_keys`, `mongodb_filter`,
-/// `vector_parse` and `dump_parse`.
-pub fn seeds(vectors: &[Vector<MongoDb>]) -> Vec<Seed> {
-    let mut seeds = Vec::new();
-    let mut add = |target, bytes| seeds.push(Seed { target, bytes });
-    for vector in vectors {
+/// The vectors of a system as inputs: of the target that bears its name and `_ops`, of
+/// `vector_parse`, and of those that are about this system only.
+pub fn seeds<V: System>(vectors: &[Vector<V>]) -> Vec<Seed> {
+    let of_one = |vector: &Vector<V>| {
         let file = VectorFile { path: String::new(), vectors: vec![vector.clone()] };
-        add("mongodb_ops", file.to_json().to_string().into_bytes());
-        add("vector_parse", file.to_toml().into_bytes());
-        let specs: Vec<&Doc> = vector.steps.iter().filter_map(|step| spec(&step.op)).collect();
-        let inserted = vector.steps.iter().filter_map(|step| inserted(&step.op));
-        let documents: Vec<Vec<u8>> = inserted.filter_map(|one| one.to_vec().ok()).collect();
-        add("dump_parse", [metadata(&specs), vec![0], documents.concat()].concat());
-        for document in documents {
-            for spec in &specs {
-                if let Some(path) = spec.get_document("key").ok().and_then(|key| key.keys().next())
-                    && let Ok(length) = u8::try_from(path.len())
-                {
-                    add("mongodb_keys", [&[length], path.as_bytes(), &document].concat());
-                }
-                if let Ok(filter) = spec.get_document("partialFilterExpression")
-                    && let Ok(filter) = filter.to_vec()
-                {
-                    add("mongodb_filter", [&[RAW, 0], &filter[..], &document].concat());
-                }
-            }
-        }
-    }
-    seeds
-}
-
-/// What mongodump would write beside the documents.
-fn metadata(specs: &[&Doc]) -> Vec<u8> {
-    let indexes: Vec<Value> = specs.iter().map(|spec| document_to_json(spec)).collect();
-    json!({ "indexes": indexes }).to_string().into_bytes()
-}
-
-fn spec(op: &Op) -> Option<&Doc> {
-    match op {
-        Op::CreateIndex(spec) | Op::StartBuild(spec) | Op::Arrive { index: spec, .. } => Some(spec),
-        Op::At(_, op) => self::spec(op),
-        _ => None,
-    }
-}
-
-fn inserted(op: &Op) -> Option<&Doc> {
-    match op {
-        Op::Insert(document) | Op::Replace(document) => Some(document),
-        Op::At(_, op) => inserted(op),
-        _ => None,
-    }
+        let ops = file.to_json().to_string().into_bytes();
+        let text = file.to_toml().into_bytes();
+        let mut seeds = vec![
+            Seed { target: format!("{}_ops", V::NAME), bytes: ops },
+            Seed { target: "vector_parse".to_owned(), bytes: text },
+        ];
+        seeds.extend(V::seeds(vector));
+        seeds
+    };
+    vectors.iter().flat_map(of_one).collect()
 }

@@ -14,6 +14,9 @@
 //! | What breaks where a rule is broken? | [`mutants`] |
 //! | What holds each rule? | [`coverage`] |
 //! | What do a fuzzer's bytes stand for? | [`fuzzing`] |
+//! | What must there be of a system for all this? | [`system`] |
+//!
+//! What belongs to one system stands, in each of them, in a module of its name.
 
 pub mod alphabet;
 pub mod check;
@@ -26,6 +29,7 @@ pub mod properties;
 pub mod recording;
 pub mod script;
 pub mod seeded;
+pub mod system;
 pub mod values;
 pub mod vector;
 
@@ -38,6 +42,7 @@ pub use alphabet::Alphabet;
 pub use lockstep::Counterexample;
 pub use notation::Notation;
 pub use script::Script;
+pub use system::System;
 pub use vector::Vector;
 
 /// The page on plugging in an engine, so that its example is run.

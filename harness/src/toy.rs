@@ -8,8 +8,13 @@ use ttlspec_model::ruling::By;
 use ttlspec_model::{Engine, Millis, Reference, Rule, Spec, Step, Unsupported, Vocabulary};
 
 use crate::alphabet::{Alphabet, World};
+use crate::check::tables::laws;
+use crate::check::{Claim, Opener, Seen, Walk, opener};
+use crate::mutants::Mutant;
 use crate::notation::{Choice, Fault, Fields, Notation, integer, text};
-use crate::values::{Source, pick};
+use crate::properties::{Held, Property, properties};
+use crate::system::System;
+use crate::values::{Source, count, pick};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Toy;
@@ -168,8 +173,89 @@ impl Alphabet for Toy {
         Toy::any_step(source, &Setup { version: 1, limit: 5 })
     }
 
-    fn worlds(_: &Setup) -> Vec<World<Toy>> {
-        Vec::new()
+    fn worlds(config: &Setup) -> Vec<World<Toy>> {
+        let at = |now, op| (Millis(now), op);
+        vec![World {
+            name: "sum",
+            config: *config,
+            begins: Vec::new(),
+            moves: vec![at(0, Word::Add(2)), at(999, Word::Tick), at(1_000, Word::Tick)],
+            probes: Vec::new(),
+        }]
+    }
+}
+
+impl System for Toy {
+    type Case = Vec<i64>;
+
+    fn any_case(source: &mut dyn Source) -> Vec<i64> {
+        (0..count(source, 3)).map(|_| pick(source, &[1, 2])).collect()
+    }
+
+    fn properties() -> &'static [Property<Toy>] {
+        PROPERTIES
+    }
+
+    fn claims(_: bool) -> Vec<Claim<Toy>> {
+        let config = Setup { version: 1, limit: 5 };
+        let claim = |world: World<Toy>| Claim {
+            name: format!("{} 1.0", world.name),
+            world,
+            steps: 10,
+            laws: vec![&LIMIT],
+            hazards: Vec::new(),
+            guards: Vec::new(),
+        };
+        Toy::worlds(&config).into_iter().map(claim).collect()
+    }
+
+    fn mutants() -> Vec<Mutant<Toy>> {
+        let takes_more =
+            |config: &Setup| Reference::<Toy>::open(&Setup { limit: config.limit + 1, ..*config });
+        let mutant = |rule, name, opener| Mutant { name, rule, seen: None, opener };
+        vec![
+            mutant(
+                Rule::MongodbLifeWhole,
+                "forgets one millisecond late",
+                opener(ForgetsLate::open),
+            ),
+            mutant(Rule::MongodbLifeClock, "takes one more than it can hold", opener(takes_more)),
+        ]
+    }
+}
+
+laws! {
+    Toy;
+
+    /// The sum stays within the limit.
+    LIMIT = "mongodb.life.clock", within_the_limit, is_nearly_full;
+}
+
+fn within_the_limit(walk: &Walk<Toy>, seen: &Seen<Toy>) -> bool {
+    seen.state().total <= walk.config().limit
+}
+
+fn is_nearly_full(walk: &Walk<Toy>, seen: &Seen<Toy>) -> bool {
+    seen.state().total + 1 == walk.config().limit
+}
+
+properties! {
+    Toy;
+
+    /// Asking changes nothing.
+    "asked-twice" = asked_twice;
+}
+
+fn asked_twice(case: &Vec<i64>, open: &Opener<Toy>) -> Held {
+    let mut engine = open(&Setup { version: 1, limit: 5 });
+    for more in case {
+        let _ = engine.apply(Millis(0), &Word::Add(*more));
+    }
+    let mut ask = || engine.apply(Millis(0), &Word::Ask);
+    match (ask(), ask()) {
+        (Ok(Answer::Total(0)), Ok(Answer::Total(0))) => Held::NotThere,
+        (first, second) if first == second => Held::Yes,
+        (first, second) => Held::No(format!("expected {first:?}, found {second:?}")),
     }
 }
 

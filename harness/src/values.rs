@@ -1,45 +1,21 @@
 //! Which values are worth trying?
 //!
-//! Any document, any index, any filter, any request, any operation: each from one definition, a
-//! function of a [`Source`] of choices. The seeded runner brings [`Seeded`], libFuzzer its
-//! [`Unstructured`](arbitrary::Unstructured), and proptest [`Drawn`], which shrinks the choices and
-//! so the value. Alternatives stand simplest first, and choice 0 never leads deeper: whatever runs
-//! out of choices ends, small.
+//! Each generator is one definition, a function of a [`Source`] of choices. The seeded runner brings
+//! [`Seeded`], libFuzzer its [`Unstructured`](arbitrary::Unstructured), and proptest [`Drawn`], which
+//! shrinks the choices and so the value. Alternatives stand simplest first, and choice 0 never leads
+//! deeper: whatever runs out of choices ends, small.
 //!
-//! Everything is biased to where rules meet: the same few instants, lifetimes, paths and names come
-//! up everywhere, so that dates stand at thresholds and filters look where documents have fields.
-//!
-//! ```
-//! use ttlspec_harness::values::{Seeded, document};
-//!
-//! let (mut one, mut other) = (Seeded::new(7), Seeded::new(7));
-//! assert_eq!(document(&mut one), document(&mut other));
-//! ```
+//! Here is what all systems share: choices, instants and dates. The words of one system are in the
+//! module that bears its name.
 
-mod any;
-mod coll_mod;
-mod collection;
-mod course;
-mod filter;
-mod fuzzed;
-mod index;
+pub mod mongodb;
+
 mod instant;
-mod number;
-mod op;
 mod source;
 mod strategy;
-mod versions;
 
-pub use any::{document, identified, identity, path, value};
-pub use coll_mod::coll_mod;
-pub use collection::{bucketing, collection};
-pub use course::{Course, script};
-pub use filter::filter;
-pub use fuzzed::{AnyDocument, AnyFilter, AnyOp, AnyScript, AnySpec};
-pub use index::{key_pattern, spec};
 pub use instant::{NOW, SECONDS, date, instant};
-pub use number::{number, seconds};
-pub use op::{op, step, steps};
-pub use source::{Recorded, Replayed, Seeded, Source, chance, count, one_of, pick, weigh};
+pub use source::{
+    Generator, Recorded, Replayed, Seeded, Source, chance, count, one_of, pick, weigh,
+};
 pub use strategy::{Drawn, DrawnTree, drawn};
-pub use versions::{VERSIONS, version};

@@ -6,14 +6,17 @@ use ttlspec_model::mongodb::machine::State;
 use ttlspec_model::mongodb::monitor::Monitor;
 use ttlspec_model::mongodb::{Config, Cost, Doc, Health, MongoDb, Op, Place, Value};
 
-use super::simpler::{documents, values};
 use super::{Alphabet, World};
-use crate::values::{self, Source, step, version};
+use crate::values::Source;
+use crate::values::mongodb::{Course, step, version};
 
+mod simpler;
 mod worlds;
 
+use simpler::{documents, values};
+
 impl Alphabet for MongoDb {
-    type Course = values::Course;
+    type Course = Course;
 
     fn questions(_: &Config, state: &State) -> Vec<Op> {
         let mut questions = vec![Op::Find, Op::ListIndexes];
@@ -83,11 +86,11 @@ impl Alphabet for MongoDb {
         step(source)
     }
 
-    fn any_course(source: &mut dyn Source) -> Option<(Config, values::Course)> {
-        Some(values::Course::begin(source))
+    fn any_course(source: &mut dyn Source) -> Option<(Config, Course)> {
+        Some(Course::begin(source))
     }
 
-    fn step_on(course: &mut values::Course, source: &mut dyn Source) -> (Millis, Op) {
+    fn step_on(course: &mut Course, source: &mut dyn Source) -> (Millis, Op) {
         course.step(source)
     }
 

@@ -123,7 +123,7 @@ impl<V: Alphabet> Walk<V> {
 
     /// Does it happen, and did it not before? What has happened is not looked for again, and the
     /// way to it stays the shortest one: stateright would keep the last.
-    pub(super) fn at_first(&self, what: &'static str, happens: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn at_first(&self, what: &'static str, happens: impl FnOnce() -> bool) -> bool {
         let mut happened = self.happened.lock().expect("no thread panics while it looks");
         !happened.contains(what) && happens() && happened.insert(what)
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ttlspec_model::Rule;
 
-use super::{Coverage, Demand, Row};
-use crate::mutants::{Fate, Mutant};
+use super::{Coverage, Demand, Planted, Row};
+use crate::mutants::Fate;
 
 /// A rule that is not cited in the module of its chapter.
 #[derive(Clone, Copy, Debug)]
@@ -18,57 +18,11 @@ pub struct Elsewhere {
     pub why: &'static str,
 }
 
-const fn elsewhere(rule: Rule, module: &'static str, why: &'static str) -> Elsewhere {
-    Elsewhere { rule, module, why }
+impl Elsewhere {
+    pub(super) const fn new(rule: Rule, module: &'static str, why: &'static str) -> Elsewhere {
+        Elsewhere { rule, module, why }
+    }
 }
-
-/// The rules that another chapter's module decides, where their subject comes up.
-pub const ELSEWHERE: &[Elsewhere] = &[
-    elsewhere(Rule::MongodbLifeClock, "pass", "a pass is what reads the clock"),
-    elsewhere(
-        Rule::MongodbIndexCollectionSeconds,
-        "command",
-        "`create` makes no index, and nothing is left of it but this refusal",
-    ),
-    elsewhere(
-        Rule::MongodbFilterObject,
-        "index",
-        "it is a test of a field's type, which stand in one place in the order of the fields",
-    ),
-    elsewhere(Rule::MongodbChangeWrite, "visibility", "a write is decided with all other writes"),
-    elsewhere(
-        Rule::MongodbNanRefused,
-        "index",
-        "it is one of the tests of createIndexes, which stand in one place in the server's order",
-    ),
-    elsewhere(Rule::MongodbNanStoredAsMax, "index", "createIndexes stores its value there"),
-    elsewhere(Rule::MongodbNanKept, "index", "createIndexes stores its value there"),
-    elsewhere(Rule::MongodbNanCollMod, "change", "collMod converts its number there"),
-    elsewhere(
-        Rule::MongodbNanMaxIsNotNever,
-        "pass",
-        "only a visit shows that this value is used like any other",
-    ),
-    elsewhere(Rule::MongodbMonitorNotReady, "command", "an index becomes ready by a command"),
-    elsewhere(Rule::MongodbMonitorClockVisit, "visit", "a visit is what reads the clock"),
-    elsewhere(Rule::MongodbMonitorClockPass, "visit", "a visit is what uses the clock of its pass"),
-    elsewhere(Rule::MongodbMonitorSubPasses, "visit", "it is counted where a sub-pass ends"),
-    elsewhere(Rule::MongodbMonitorDeleted, "visit", "it is counted where a visit ends"),
-    elsewhere(Rule::MongodbMonitorInvalidSkips, "visit", "it is counted where a visit begins"),
-    elsewhere(Rule::MongodbReplicationPrimaryOnly, "visit", "it is one of the guards of a visit"),
-    elsewhere(Rule::MongodbReplicationLocal, "visit", "it is one of the guards of a visit"),
-    elsewhere(Rule::MongodbReplicationWriteRefused, "machine", WHO_IS_TOLD),
-    elsewhere(Rule::MongodbReplicationRecovering, "machine", WHO_IS_TOLD),
-    elsewhere(Rule::MongodbReplicationStaleRead, "machine", WHO_IS_TOLD),
-    elsewhere(Rule::MongodbUpgradeRename, "command", "it is a command on a collection"),
-    elsewhere(Rule::MongodbUpgradeDown, "machine", WHO_IS_TOLD),
-    elsewhere(Rule::MongodbUpgradeFcvNan, "machine", WHO_IS_TOLD),
-    elsewhere(Rule::MongodbUpgradeApply, "replication", "it is met where an entry is taken over"),
-    elsewhere(Rule::MongodbShardStale, "visit", "it is one of the guards of a visit"),
-    elsewhere(Rule::MongodbShardResharding, "visit", "it is one of the guards of a visit"),
-];
-
-const WHO_IS_TOLD: &str = "it is decided with who is told an operation";
 
 impl Coverage {
     /// What the rules still lack: a sentence each, in the order of the book.
@@ -90,7 +44,7 @@ impl Coverage {
             }
             return missing;
         }
-        let module = module(rule);
+        let module = self.module(rule);
         let in_module = row.citations.iter().any(|citation| citation.file == module);
         if !in_module {
             missing.push(format!("`{rule}` is not cited in model/src/{module}"));
@@ -101,7 +55,7 @@ impl Coverage {
         if row.hits == 0 {
             missing.push(format!("`{rule}` is not reached by {} random steps", self.steps));
         }
-        if Mutant::of(rule).is_empty() {
+        if !self.mutants.iter().any(|mutant| mutant.rule == rule) {
             missing.push(format!("`{rule}` has no mutant that breaks it"));
         } else if self.dead_of(rule).next().is_none() {
             missing.push(format!("`{rule}` has no mutant that anything finds"));
@@ -110,18 +64,23 @@ impl Coverage {
     }
 
     /// The mutants of a rule that are found.
-    pub(super) fn dead_of(&self, rule: Rule) -> impl Iterator<Item = &Mutant> {
-        let dead = self.mutants.iter().filter(|(_, fate)| matches!(fate, Fate::Killed(_)));
-        dead.map(|(mutant, _)| mutant).filter(move |mutant| mutant.rule == rule)
+    pub(super) fn dead_of(&self, rule: Rule) -> impl Iterator<Item = &Planted> {
+        let dead = self.mutants.iter().filter(|mutant| matches!(mutant.fate, Fate::Killed(_)));
+        dead.filter(move |mutant| mutant.rule == rule)
+    }
+
+    /// The module that should cite a rule: that of its chapter, unless it is decided elsewhere.
+    fn module(&self, rule: Rule) -> String {
+        let (system, stem) = system_and_stem(rule);
+        let elsewhere = self.elsewhere.iter().find(|elsewhere| elsewhere.rule == rule);
+        format!("{system}/{}.rs", elsewhere.map_or(stem, |elsewhere| elsewhere.module))
     }
 }
 
-/// The module that should cite a rule: that of its chapter, unless it is decided elsewhere.
-fn module(rule: Rule) -> String {
+/// The system that a rule is of, and the stem of its chapter: `mongodb` and `threshold`.
+pub fn system_and_stem(rule: Rule) -> (&'static str, &'static str) {
     let (system, chapter) = rule.chapter().split_once('/').unwrap_or(("", rule.chapter()));
-    let stem = chapter.split_once('-').map_or(chapter, |(_, stem)| stem);
-    let elsewhere = ELSEWHERE.iter().find(|elsewhere| elsewhere.rule == rule);
-    format!("{system}/{}.rs", elsewhere.map_or(stem, |elsewhere| elsewhere.module))
+    (system, chapter.split_once('-').map_or(chapter, |(_, stem)| stem))
 }
 
 /// A rule that is not modelled says why, behind its mark.

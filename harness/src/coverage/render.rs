@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Coverage, Demand, Row};
+use super::{Coverage, Demand, Planted, Row};
 use crate::mutants::{Fate, Seen};
 
 const RULES: &str = "\
@@ -37,7 +37,8 @@ impl Coverage {
     fn head(&self, out: &mut String) -> std::fmt::Result {
         let decided = self.rows.iter().filter(|row| row.demand != Demand::NotModelled).count();
         let carrying: usize = self.rows.iter().map(|row| row.lines).sum();
-        let dead = self.mutants.iter().filter(|(_, fate)| matches!(fate, Fate::Killed(_))).count();
+        let is_dead = |mutant: &&Planted| matches!(mutant.fate, Fate::Killed(_));
+        let dead = self.mutants.iter().filter(is_dead).count();
         let (rules, mutants, entries) = (self.rows.len(), self.mutants.len(), self.catalogue.len());
         let stated = rules - decided;
         let tickets = self.tickets();
@@ -58,7 +59,7 @@ impl Coverage {
 
     /// The tickets of the server that the mutants replant, each once, in order.
     pub fn tickets(&self) -> Vec<&'static str> {
-        let seen = self.mutants.iter().filter_map(|(mutant, _)| mutant.seen);
+        let seen = self.mutants.iter().filter_map(|mutant| mutant.seen);
         let mut tickets: Vec<&str> = seen.filter(Seen::is_ticket).map(|seen| seen.at).collect();
         tickets.sort_by_key(|ticket| (ticket.len(), *ticket));
         tickets.dedup();
@@ -96,9 +97,9 @@ impl Coverage {
 
     fn dead(&self, out: &mut String) -> std::fmt::Result {
         writeln!(out, "## Mutants\n\n{MUTANTS}\n\n{MUTANTS_HEAD}")?;
-        for (mutant, fate) in &self.mutants {
+        for mutant in &self.mutants {
             let seen = mutant.seen.map_or("", |seen| seen.at);
-            let (by, steps) = match fate {
+            let (by, steps) = match &mutant.fate {
                 Fate::Killed(killed) => (cell(&killed.by.to_string()), killed.steps),
                 Fate::Survived { .. } => ("**nothing**".to_owned(), 0),
             };

@@ -1,12 +1,10 @@
 //! Who finds a mutant?
 
 use std::fmt;
-use std::sync::Arc;
-
-use ttlspec_model::mongodb::MongoDb;
 
 use super::Mutant;
-use crate::check::{self, Opener, Verdict};
+use crate::check::Verdict;
+use crate::system::System;
 use crate::vector::{self, Outcome, Run, Vector};
 use crate::{lockstep, seeded};
 
@@ -61,40 +59,39 @@ impl fmt::Display for Killer {
 
 /// What is sent after mutants: all vectors, those first that rest on the broken rule; then random
 /// steps in lockstep; then the model checks.
-pub struct Hunt<'a> {
-    vectors: &'a [Vector<MongoDb>],
+pub struct Hunt<'a, V: System> {
+    vectors: &'a [Vector<V>],
     seed: u64,
     steps: u64,
 }
 
-impl<'a> Hunt<'a> {
+impl<'a, V: System> Hunt<'a, V> {
     /// Sends these vectors first, and after them what [`Hunt::lockstep`] says.
-    pub fn new(vectors: &'a [Vector<MongoDb>]) -> Hunt<'a> {
+    pub fn new(vectors: &'a [Vector<V>]) -> Hunt<'a, V> {
         Hunt { vectors, seed: 1, steps: 200_000 }
     }
 
     /// Sends so many random steps from this seed after what the vectors do not find.
-    pub fn lockstep(self, seed: u64, steps: u64) -> Hunt<'a> {
+    pub fn lockstep(self, seed: u64, steps: u64) -> Hunt<'a, V> {
         Hunt { seed, steps, ..self }
     }
 
     /// What becomes of a mutant?
-    pub fn fate(&self, mutant: &Mutant) -> Fate {
+    pub fn fate(&self, mutant: &Mutant<V>) -> Fate {
         let killed = (self.by_vectors(mutant))
             .or_else(|| self.by_lockstep(mutant))
             .or_else(|| by_checks(mutant));
         killed.map_or(Fate::Survived { steps: self.steps }, Fate::Killed)
     }
 
-    fn by_vectors(&self, mutant: &Mutant) -> Option<Killed> {
-        let rests = |vector: &Vector<MongoDb>| {
-            vector.steps.iter().any(|step| step.by.contains(&mutant.rule))
-        };
+    fn by_vectors(&self, mutant: &Mutant<V>) -> Option<Killed> {
+        let rests =
+            |vector: &Vector<V>| vector.steps.iter().any(|step| step.by.contains(&mutant.rule));
         let (first, then): (Vec<_>, Vec<_>) = self.vectors.iter().partition(|one| rests(one));
         first.into_iter().chain(then).find_map(|vector| by_vector(mutant, vector))
     }
 
-    fn by_lockstep(&self, mutant: &Mutant) -> Option<Killed> {
+    fn by_lockstep(&self, mutant: &Mutant<V>) -> Option<Killed> {
         let report = seeded::run(self.seed, self.steps, |config| mutant.open(config), |_| {});
         report.found.map(|found| Killed {
             by: Killer::Lockstep { seed: found.seed, tried: report.steps },
@@ -104,7 +101,7 @@ impl<'a> Hunt<'a> {
     }
 }
 
-fn by_vector(mutant: &Mutant, vector: &Vector<MongoDb>) -> Option<Killed> {
+fn by_vector<V: System>(mutant: &Mutant<V>, vector: &Vector<V>) -> Option<Killed> {
     let failed = |run: &Run| match &run.outcome {
         Outcome::Failed(failure) => Some(Killed {
             by: Killer::Vector(vector.name.clone()),
@@ -120,11 +117,9 @@ fn by_vector(mutant: &Mutant, vector: &Vector<MongoDb>) -> Option<Killed> {
     killed.filter(|_| holds(vector))
 }
 
-fn by_checks(mutant: &Mutant) -> Option<Killed> {
-    let mutant = *mutant;
-    let open: Opener<MongoDb> = Arc::new(move |config| mutant.open(config));
-    check::claims(false).iter().find_map(|claim| {
-        let outcome = claim.run(&open, |_| {});
+fn by_checks<V: System>(mutant: &Mutant<V>) -> Option<Killed> {
+    V::claims(false).iter().find_map(|claim| {
+        let outcome = claim.run(&mutant.opener, |_| {});
         let script =
             outcome.counterexample.filter(|_| matches!(outcome.verdict, Verdict::Differs(_)));
         let found = lockstep::check(&script?, |config| mutant.open(config)).err()?;
@@ -138,11 +133,14 @@ fn by_checks(mutant: &Mutant) -> Option<Killed> {
 
 #[cfg(test)]
 mod tests {
+    use ttlspec_model::mongodb::MongoDb;
+
     use super::*;
 
     #[test]
     fn whoever_is_sent_finds_a_mutant_that_sweeps_late() {
-        let late = Mutant::named("sweeps one millisecond late").expect("it has this name");
+        let late =
+            Mutant::<MongoDb>::named("sweeps one millisecond late").expect("it has this name");
 
         let by_lockstep = Hunt::new(&[]).fate(&late);
         let by_checks = Hunt::new(&[]).lockstep(1, 0).fate(&late);

@@ -7,7 +7,7 @@ use ttlspec_model::{Millis, Reference, Rule};
 
 use super::{Error, Errors, FORMAT, Place, Vector, VectorFile, VectorStep, Versions};
 use crate::notation::{
-    Fault, Fields, Notation, Segment, extjson, list, show_path, suggestion, text,
+    Fault, Fields, Notation, Segment, extjson, list, one_of, show_path, suggestion, text,
 };
 use crate::text::{Language, Malformed, Node, line_and_column};
 
@@ -48,16 +48,26 @@ pub fn parse<V: Notation>(name: &str, bytes: &[u8]) -> Result<VectorFile<V>, Err
     if errors.is_empty() { Ok(VectorFile { path, vectors }) } else { Err(Errors(errors)) }
 }
 
-/// The name of the system that a file of vectors is about.
+/// Which of the `known` systems, by their names, a file of vectors is about. `name` is as [`parse`]
+/// has it.
 ///
 /// # Errors
-/// [`Errors`] where the file does not say.
-pub fn spec_of(name: &str, bytes: &[u8]) -> Result<String, Errors> {
+/// [`Errors`] where the file is about none of them, or does not say.
+pub fn spec_of(name: &str, bytes: &[u8], known: &[&'static str]) -> Result<&'static str, Errors> {
     let source = Source::open(name, bytes)?;
-    let spec = Fields::of(&source.value, "the file", &FILE)
-        .and_then(|fields| fields.required("spec", text))
-        .map_err(|fault| source.error(None, &[], fault))?;
-    Ok(spec.to_owned())
+    let spec = source.fields().and_then(|fields| spec(fields, known));
+    Ok(spec.map_err(|fault| source.error(None, &[], fault))?)
+}
+
+fn spec(fields: Fields<'_>, known: &[&'static str]) -> Result<&'static str, Fault> {
+    fields.required("spec", |value| {
+        let name = text(value)?;
+        let found = known.iter().find(|known| **known == name).copied();
+        found.ok_or_else(|| {
+            let (known, near) = (one_of(known), suggestion(name, known));
+            Fault::new(format!("expected the spec {known}, found `{name}`{near}"))
+        })
+    })
 }
 
 /// A text, what it says, and where.
@@ -124,19 +134,19 @@ impl<'a> Source<'a> {
         Error { place, column, vector, path, message: fault.message }
     }
 
-    fn header<V: Notation>(&self) -> Result<Header<'_>, Fault> {
+    /// The file, in a format that is known.
+    fn fields(&self) -> Result<Fields<'_>, Fault> {
         let fields = Fields::of(&self.value, "the file", &FILE)?;
         fields.required("format", |value| match value.as_i64() {
             Some(FORMAT) => Ok(()),
             _ => Err(Fault::expected("format `1`, the only one there is", value)),
         })?;
-        fields.required("spec", |value| match text(value)? {
-            name if name == V::NAME => Ok(()),
-            name => {
-                let near = suggestion(name, &[V::NAME]);
-                Err(Fault::new(format!("expected the spec `{}`, found `{name}`{near}", V::NAME)))
-            }
-        })?;
+        Ok(fields)
+    }
+
+    fn header<V: Notation>(&self) -> Result<Header<'_>, Fault> {
+        let fields = self.fields()?;
+        spec(fields, &[V::NAME])?;
         let config = fields.optional("config", table)?;
         let vectors = fields.required("vector", |value| {
             value.as_array().ok_or_else(|| Fault::expected("`[[vector]]`, a list", value))

@@ -344,3 +344,17 @@ fn a_name_stands_once_in_a_folder() {
     assert_eq!(once.len(), 1);
     assert!(load_dir::<Toy>(&folder).is_err());
 }
+
+#[test]
+fn the_spec_decides_which_system_a_file_is_about() {
+    let of = |text: &str| spec_of("any.toml", text.as_bytes(), &["other", "toy"]);
+    let complaint = |text: &str| of(text).expect_err("it is wrong").to_string();
+
+    assert_eq!(of(GOOD), Ok("toy"));
+    assert_eq!(
+        complaint(&GOOD.replace("\"toy\"", "\"oter\"")),
+        "any.toml:2:1: spec: expected the spec one of `other`, `toy`, found `oter`; did you mean \
+         `other`?"
+    );
+    assert_eq!(complaint("format = 1"), "any.toml:1:1: the file lacks `spec`");
+}
