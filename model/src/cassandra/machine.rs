@@ -160,22 +160,26 @@ impl Doing<'_> {
                 }
             }
             Op::Truncate => {
-                self.book.by(Rule::CassandraMemtableTruncate);
-                node.memtable = Memtable::default();
-                node.sstables.clear();
-                node.view = Memtable::default();
+                if self.book.by(Rule::CassandraMemtableTruncate) {
+                    node.memtable = Memtable::default();
+                    node.sstables.clear();
+                    node.view = Memtable::default();
+                }
             }
             Op::Restart => {
-                self.book.by(Rule::CassandraMemtableRestart);
-                self.flush(node);
+                if self.book.by(Rule::CassandraMemtableRestart) {
+                    self.flush(node);
+                } else {
+                    node.memtable = Memtable::default();
+                }
             }
             Op::Snapshot => {
                 self.flush(node);
                 node.snapshot.clone_from(&node.sstables);
             }
             Op::Refresh => {
-                self.book.by(Rule::CassandraMemtableRefresh);
-                for kept in node.snapshot.clone() {
+                let kept = node.snapshot.clone().into_iter();
+                for kept in kept.filter(|_| self.book.by(Rule::CassandraMemtableRefresh)) {
                     node.add(self.book, self.config, kept.partitions, kept.repaired_at);
                 }
             }

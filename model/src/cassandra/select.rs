@@ -87,7 +87,7 @@ fn spans(table: &Table, query: &Query) -> Vec<Span> {
 }
 
 /// The rows of a partition that CQL shows.
-fn shown(
+pub(super) fn shown(
     book: &Book,
     table: &Table,
     key: Key,

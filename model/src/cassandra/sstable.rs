@@ -272,7 +272,9 @@ fn estimate(book: &Book, points: &[(i64, f64)], at: i64) -> f64 {
     if point == at && !book.by(Rule::CassandraSstableHalf) {
         return before + here;
     }
-    book.by(Rule::CassandraSstableTrapezoid);
+    if !book.by(Rule::CassandraSstableTrapezoid) {
+        return before;
+    }
     let width = (at - point) as f64 / (next - point) as f64;
     let between = here + (there - here) * width;
     before + here / 2.0 + (here + between) * width / 2.0

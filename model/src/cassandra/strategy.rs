@@ -81,10 +81,13 @@ fn of_holder(
     }
     let worthy: Vec<u64> = group.into_iter().filter(|id| is_worth(compaction, node, *id)).collect();
     if is_leveled {
-        book.by(Rule::CassandraStrategyHighest);
         let ratio = |id: &u64| ratio(compaction, node, *id);
-        let highest = worthy.iter().map(ratio).max_by(f64::total_cmp);
-        return singles(worthy.into_iter().filter(|id| Some(ratio(id)) == highest));
+        let ratios = worthy.iter().map(ratio);
+        let best = match book.by(Rule::CassandraStrategyHighest) {
+            true => ratios.max_by(f64::total_cmp),
+            false => ratios.min_by(f64::total_cmp),
+        };
+        return singles(worthy.into_iter().filter(|id| Some(ratio(id)) == best));
     }
     if class.ends_with("SizeTieredCompactionStrategy") {
         let is_largest = book.by(Rule::CassandraStrategyLargest);
