@@ -106,8 +106,17 @@ impl Compaction<'_> {
             true => repaired.min(),
             false => repaired.max(),
         };
+        // One that is compacted alone keeps its level.
+        let level = match inputs {
+            [only] => node.sstable(*only).map_or(0, |it| it.level),
+            _ => 0,
+        };
         node.sstables.retain(|sstable| !inputs.contains(&sstable.id));
-        node.add(self.book, self.config, output, repaired_at.unwrap_or(0))
+        let made = node.add(self.book, self.config, output, repaired_at.unwrap_or(0));
+        if made.is_some() {
+            node.sstables.last_mut().into_iter().for_each(|it| it.level = level);
+        }
+        made
     }
 
     fn merged(
@@ -217,6 +226,9 @@ impl Compaction<'_> {
         let is_unified = node.table.option("class").ends_with("UnifiedCompactionStrategy");
         if !is_unified || !self.book.by(Rule::CassandraCompactionUnified) {
             self.user_defined(node, &all, unrepaired_first);
+            if node.table.option("class").ends_with("LeveledCompactionStrategy") {
+                node.sstables.iter_mut().for_each(|it| it.level = 1);
+            }
             return;
         }
         for is_repaired in [!unrepaired_first, unrepaired_first] {
