@@ -258,6 +258,7 @@ rules! {
         MongodbBucketThresholdCut = "mongodb.bucket.threshold-cut",
         MongodbBucketCut = "mongodb.bucket.cut",
         MongodbBucketOff = "mongodb.bucket.off",
+        MongodbBucketLooksAgain = "mongodb.bucket.looks-again",
         MongodbBucketTwoScans = "mongodb.bucket.two-scans",
         MongodbBucketIndex = "mongodb.bucket.index",
         MongodbBucketIndexFilter = "mongodb.bucket.index-filter",
