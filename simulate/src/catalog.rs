@@ -127,8 +127,15 @@ impl Servers<'_> {
             self.tell(start_ms, 0, Op::Join(self.script.version), Asked::of(1, "joining"))?;
         }
         self.configure(start_ms)?;
+        let mut untold = 0;
         for collection in &self.script.collections {
             for index in &collection.indexes {
+                // An entry of the oplog holds what was there before it, until all have it.
+                if untold == MOST_UNTOLD {
+                    self.follow(start_ms, index.line)?;
+                    untold = 0;
+                }
+                untold += 1;
                 if let Some(seconds) = &index.seconds {
                     let op = create(&index.name, seconds, &collection.name);
                     let said = created(&collection.name, &index.name, seconds);
@@ -356,6 +363,9 @@ fn create(name: &str, seconds: &Bson, collection: &str) -> Op {
 pub fn field(index: &str) -> String {
     format!("of {}", index.replace(['.', '$'], "_"))
 }
+
+/// So many indexes are made before the other members take them over.
+const MOST_UNTOLD: usize = 16;
 
 /// What a server is asked, and which lines ask it.
 struct Asked {

@@ -14,6 +14,13 @@ const MOST_INDEXES: usize = 63;
 /// Names of collections and indexes, in bytes: so long as every version takes them.
 const LONGEST: usize = 120;
 
+/// Is it one that users cannot make? Buckets are those of their time-series collection.
+fn is_of_server(database: &str, rest: &str) -> bool {
+    rest.starts_with("system.")
+        && !rest.starts_with("system.buckets.")
+        && !matches!(database, "admin" | "config")
+}
+
 /// What is wrong with the name of a collection, and what helps.
 fn misnamed(name: &str) -> Option<(&'static str, &'static str)> {
     let Some((database, rest)) = name.split_once('.') else {
@@ -32,12 +39,8 @@ fn misnamed(name: &str) -> Option<(&'static str, &'static str)> {
             "expected a name that a server takes",
             "write 120 bytes at most, with one dot behind the database",
         ))
-    } else if rest.starts_with("system.") && !matches!(database, "admin" | "config") {
-        Some((
-            "expected a collection of users",
-            "name it without `system.`; docs/simulate.md, \"What it does not\", says how buckets \
-             are written",
-        ))
+    } else if is_of_server(database, rest) {
+        Some(("expected a collection of users", "name it without `system.`"))
     } else {
         None
     }
