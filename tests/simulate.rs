@@ -12,3 +12,7 @@ mod command;
 mod draw;
 #[path = "simulate/played.rs"]
 mod played;
+#[path = "simulate/refused.rs"]
+mod refused;
+#[path = "simulate/told.rs"]
+mod told;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use ttlspec_harness::vector::load_dir;
+use ttlspec_harness::vector::{load_dir, parse};
 use ttlspec_model::mongodb::MongoDb;
 
 fn specs() -> std::path::PathBuf {
@@ -44,6 +44,21 @@ fn every_vector_of_the_book_satisfies_the_schema() {
         let errors: Vec<String> = errors.map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert!(errors.is_empty(), "{}: {errors:#?}", file.path);
     }
+}
+
+#[test]
+fn counters_of_more_than_32_bits_are_a_reply() {
+    let mut file = good();
+    let counters = json!({ "passes": 1, "deleted_documents": 5_000_000_000_u64 });
+    file["vector"][0]["steps"][1] = json!({
+        "at_ms": 0, "do": "counters", "see": { "counters": counters },
+    });
+
+    let read = parse::<MongoDb>("large.json", file.to_string().as_bytes());
+
+    assert!(schema().is_valid(&file));
+    let written = read.expect("it is a vector").to_json();
+    assert_eq!(written["vector"][0]["steps"][1]["see"]["counters"], counters);
 }
 
 #[test]

@@ -46,6 +46,13 @@ fn least_of(place: usize) -> i64 {
     step << (doublings + i64::from((EXACT_MS / STEPS).ilog2()))
 }
 
+fn most_of(place: usize) -> i64 {
+    match least_of(place).checked_add(1) {
+        Some(next) if next <= EXACT_MS => next - 1,
+        _ => least_of(place + 1).max(least_of(place)).saturating_sub(1),
+    }
+}
+
 impl Ages {
     /// So many documents were deleted so long after their time.
     #[inline]
@@ -89,13 +96,14 @@ impl Ages {
         self.ends
     }
 
-    /// The smallest span that so many hundredths of all do not exceed.
+    /// The smallest span that so many hundredths of all do not exceed; beyond [`EXACT_MS`], the end
+    /// of its step.
     pub fn percentile(&self, hundredths: u64) -> Option<i64> {
         let (least, most) = self.ends?;
         let rank = (u128::from(self.many) * u128::from(hundredths)).div_ceil(100).max(1) as u64;
         let mut so_far = 0;
         let early = self.early.iter().enumerate().rev().map(|(at, many)| (-least_of(at), *many));
-        let late = self.late.iter().enumerate().map(|(at, many)| (least_of(at), *many));
+        let late = self.late.iter().enumerate().map(|(at, many)| (most_of(at), *many));
         for (millis, many) in early.chain(late) {
             so_far += many;
             if so_far >= rank {
@@ -130,6 +138,12 @@ mod tests {
         for millis in [EXACT_MS - 1, EXACT_MS, EXACT_MS * 3 + 17, 604_800_000, i64::MAX] {
             let kept = least_of(place(millis));
             assert!(kept <= millis && millis - kept <= millis / STEPS, "{millis} {kept}");
+        }
+        for millis in [0, 5, EXACT_MS - 1, EXACT_MS, EXACT_MS * 3 + 17, 604_800_000] {
+            let most = most_of(place(millis));
+            assert!(most >= millis && most - millis <= millis / STEPS, "{millis} {most}");
+            assert_eq!(place(most), place(millis), "{millis} {most}");
+            assert_ne!(place(most + 1), place(millis), "{millis} {most}");
         }
     }
 

@@ -7,11 +7,12 @@ use bson::{Bson, doc};
 use ttlspec_model::mongodb::machine::State;
 use ttlspec_model::mongodb::monitor::{self, Parameters};
 use ttlspec_model::mongodb::pass::{self, Use};
-use ttlspec_model::mongodb::{Config, Doc, Guard, MongoDb, Op, Place, Reply, Version};
+use ttlspec_model::mongodb::{Config, Doc, Guard, MongoDb, Op, Place, Reply, Value, Version, code};
 use ttlspec_model::{Millis, Reference, Rule, Ruling};
 
 use crate::fault::Fault;
-use crate::script::{Script, Setting, What};
+use crate::script::near::{nearest, one_of};
+use crate::script::{Act, Script, Setting, What};
 
 /// What holds from one act to the next.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ pub fn epochs(script: &Script) -> Result<(Vec<Epoch>, Vec<i64>), Fault> {
     servers.set_up()?;
     let mut epochs = vec![servers.epoch(script.start_ms, None)];
     for act in &script.acts {
-        let begun = servers.act(act.at_ms, &act.what, act.line)?;
+        let begun = servers.act(act)?;
         epochs.push(servers.epoch(act.at_ms, Some((act.line, begun))));
     }
     Ok((epochs, clocks))
@@ -123,14 +124,24 @@ impl Servers<'_> {
     fn set_up(&mut self) -> Result<(), Fault> {
         let start_ms = self.script.start_ms;
         for _ in 1..self.script.members {
-            self.tell(start_ms, 0, Op::Join(self.script.version), 1)?;
+            self.tell(start_ms, 0, Op::Join(self.script.version), Asked::of(1, "joining"))?;
         }
         self.configure(start_ms)?;
+        let mut untold = 0;
         for collection in &self.script.collections {
             for index in &collection.indexes {
+                // An entry of the oplog holds what was there before it, until all have it.
+                if untold == MOST_UNTOLD {
+                    self.follow(start_ms, index.line)?;
+                    untold = 0;
+                }
+                untold += 1;
                 if let Some(seconds) = &index.seconds {
                     let op = create(&index.name, seconds, &collection.name);
-                    self.tell(start_ms, 0, op, index.line)?;
+                    let said = created(&collection.name, &index.name, seconds);
+                    let value_line = Some(index.seconds_line);
+                    let asked = Asked { line: index.line, value_line, said };
+                    self.tell(start_ms, 0, op, asked)?;
                 }
             }
         }
@@ -146,12 +157,17 @@ impl Servers<'_> {
     fn set(&mut self, at_ms: i64, member: usize, settings: &[Setting]) -> Result<(), Fault> {
         for Setting { name, value, line } in settings {
             let op = Op::SetParameter { name: name.clone(), value: value.clone() };
-            self.tell(at_ms, member, op, *line)?;
+            let said = format!("setParameter {name} = {}", value.0);
+            self.tell(at_ms, member, op, Asked::of(*line, said))?;
         }
         Ok(())
     }
 
-    fn act(&mut self, at_ms: i64, what: &What, line: usize) -> Result<Begun, Fault> {
+    fn act(&mut self, act: &Act) -> Result<Begun, Fault> {
+        let Act { at_ms, what, line, value_line } = act;
+        let (at_ms, line, value_line) = (*at_ms, *line, *value_line);
+        let asked = |said: &str| Asked::of(line, said);
+        let of_value = |said: String| Asked { line, value_line: Some(value_line), said };
         let primary = self.reference.state().primary;
         let at = |collection: usize| &self.script.collections[collection];
         let begun = match what {
@@ -162,22 +178,22 @@ impl Servers<'_> {
             }
             What::StepDown => {
                 let old = primary.expect("the script was checked");
-                self.tell(at_ms, old, Op::StepDown, line)?;
+                self.tell(at_ms, old, Op::StepDown, asked("the step down"))?;
                 Begun::Interrupting(old)
             }
             What::StepUp { member, .. } => {
-                self.tell(at_ms, *member, Op::StepUp, line)?;
+                self.tell(at_ms, *member, Op::StepUp, asked("the election"))?;
                 Begun::Quietly
             }
             What::Restart(version) => {
                 self.version = *version;
                 let restart = Op::Restart { version: *version, maintenance: false };
                 for member in 0..self.script.members {
-                    self.tell(at_ms, member, restart.clone(), line)?;
+                    self.tell(at_ms, member, restart.clone(), asked("the start"))?;
                 }
                 if self.script.members > 1 {
                     let again = primary.expect("the script was checked");
-                    self.tell(at_ms, again, Op::StepUp, line)?;
+                    self.tell(at_ms, again, Op::StepUp, asked("the election"))?;
                 }
                 self.configure(at_ms)?;
                 Begun::Restarting
@@ -186,19 +202,23 @@ impl Servers<'_> {
                 let name = &at(*collection).indexes[*index].name;
                 let command = doc! { "index": { "name": name, "expireAfterSeconds": seconds } };
                 let op = Op::CollMod(Doc(command)).at(Place::collection(&at(*collection).name));
-                self.tell_primary(at_ms, primary, op, line)?;
+                let name = format!("{}/{name}", at(*collection).name);
+                let said = format!("collMod of `{name}` to expireAfterSeconds = {seconds}");
+                self.tell_primary(at_ms, primary, op, of_value(said))?;
                 Begun::Quietly
             }
             What::CreateIndex { collection, index, seconds } => {
                 let name = &at(*collection).indexes[*index].name;
                 let op = create(name, seconds, &at(*collection).name);
-                self.tell_primary(at_ms, primary, op, line)?;
+                let said = created(&at(*collection).name, name, seconds);
+                self.tell_primary(at_ms, primary, op, of_value(said))?;
                 Begun::Quietly
             }
             What::DropIndex { collection, index } => {
                 let name = at(*collection).indexes[*index].name.clone();
+                let said = format!("dropIndexes of `{}/{name}`", at(*collection).name);
                 let op = Op::DropIndex(name).at(Place::collection(&at(*collection).name));
-                self.tell_primary(at_ms, primary, op, line)?;
+                self.tell_primary(at_ms, primary, op, asked(&said))?;
                 Begun::Quietly
             }
         };
@@ -211,12 +231,12 @@ impl Servers<'_> {
         at_ms: i64,
         primary: Option<usize>,
         op: Op,
-        line: usize,
+        asked: Asked,
     ) -> Result<(), Fault> {
         match primary {
-            Some(primary) => self.tell(at_ms, primary, op, line),
+            Some(primary) => self.tell(at_ms, primary, op, asked),
             None => Err(self.script.fault(
-                line,
+                asked.line,
                 "there is no primary that could do this",
                 "put it before `step_down`, or after `step_up`",
             )),
@@ -228,38 +248,65 @@ impl Servers<'_> {
         let state = self.reference.state();
         if let (Some(primary), true) = (state.primary, state.is_set()) {
             for member in (0..self.script.members).filter(|member| *member != primary) {
-                self.tell(at_ms, member, Op::Apply(u32::MAX), line)?;
+                let asked = Asked::of(line, "the oplog");
+                self.tell(at_ms, member, Op::Apply(u32::MAX), asked)?;
             }
         }
         Ok(())
     }
 
-    fn tell(&mut self, at_ms: i64, member: usize, op: Op, line: usize) -> Result<(), Fault> {
+    fn tell(&mut self, at_ms: i64, member: usize, op: Op, asked: Asked) -> Result<(), Fault> {
         let now = Millis(at_ms + self.clocks[member]);
-        let asked = op.clone();
+        let setting = match &op {
+            Op::SetParameter { name, .. } => Some(name.clone()),
+            _ => None,
+        };
         let ruling = self.reference.explain(now, &op.at(Place::member(member as u8)));
         match &ruling.verdict {
             Reply::Error(code) | Reply::Fatal(code) => {
-                Err(self.refusal(&asked, *code, &ruling, line))
+                Err(self.refusal(&asked, setting.as_deref(), *code, &ruling))
             }
             _ => Ok(()),
         }
     }
 
-    fn refusal(&self, op: &Op, code: i32, ruling: &Ruling<Reply>, line: usize) -> Fault {
+    fn refusal(
+        &self,
+        asked: &Asked,
+        setting: Option<&str>,
+        code: i32,
+        ruling: &Ruling<Reply>,
+    ) -> Fault {
         let end = if matches!(ruling.verdict, Reply::Fatal(_)) { "ends with" } else { "answers" };
         let why: Vec<&str> = ruling.because.iter().map(|rule: &Rule| rule.name()).collect();
-        let mut what = format!("a server {} {end} error {code}", self.version);
+        let mut what = format!("{}: a server {} {end} error {code}", asked.said, self.version);
         if !why.is_empty() {
             what = format!("{what} ({})", why.join(", "));
         }
-        let fix = match (op, ruling.because.last()) {
-            (Op::SetParameter { name, .. }, _) => {
-                format!("give `{name}` a value that this version has and takes, or leave it out")
+        let fix = match (setting, code) {
+            (Some(name), _) => parameter(self.version, name),
+            (None, code::INDEX_NOT_FOUND) => {
+                let fix = "the index is not there by then: leave this out, or make the index \
+                           before with `create_index`";
+                return self.script.fault(asked.line, what, fix);
             }
-            (_, Some(rule)) => format!("the book says: {}", one_line(&rule.sentence())),
-            _ => "ask for something that this version does".to_owned(),
+            (None, code::INDEX_OPTIONS_CONFLICT | code::INDEX_KEY_SPECS_CONFLICT) => {
+                let fix = "the index is there by then: change it with `coll_mod`, or drop it \
+                           before with `drop_index`";
+                return self.script.fault(asked.line, what, fix);
+            }
+            (None, _) if asked.value_line.is_some() => {
+                let most = match self.version.creation_is_limited_to_now() {
+                    true => "the seconds since 1970",
+                    false => "2147483647",
+                };
+                format!("write a whole number from 0 to {most}")
+            }
+            (None, _) => "change with `coll_mod` before what a server does not start with, or go \
+                          to a later patch release"
+                .to_owned(),
         };
+        let line = asked.value_line.unwrap_or(asked.line);
         self.script.fault(line, what, fix)
     }
 
@@ -317,6 +364,61 @@ pub fn field(index: &str) -> String {
     format!("of {}", index.replace(['.', '$'], "_"))
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// So many indexes are made before the other members take them over.
+const MOST_UNTOLD: usize = 16;
+
+/// What a server is asked, and which lines ask it.
+struct Asked {
+    line: usize,
+    /// The line of the value that it may refuse.
+    value_line: Option<usize>,
+    said: String,
+}
+
+impl Asked {
+    fn of(line: usize, said: impl Into<String>) -> Asked {
+        Asked { line, value_line: None, said: said.into() }
+    }
+}
+
+fn created(collection: &str, name: &str, seconds: &Bson) -> String {
+    format!("createIndexes of `{collection}/{name}` with expireAfterSeconds = {seconds}")
+}
+
+/// The parameters of a monitor, in any version.
+const PARAMETERS: [&str; 8] = [
+    "ttlMonitorEnabled",
+    "ttlMonitorSleepSecs",
+    "ttlMonitorBatchDeletes",
+    "ttlMonitorSubPassTargetSecs",
+    "ttlIndexDeleteTargetTimeMS",
+    "ttlIndexDeleteTargetDocs",
+    "batchedDeletesTargetBatchDocs",
+    "batchedDeletesTargetStagedDocBytes",
+];
+
+/// What this version would take. It is asked, so that the ranges stand in one place.
+fn parameter(version: Version, name: &str) -> String {
+    let takes = |name: &str, value: Bson| {
+        let op = Op::SetParameter { name: name.to_owned(), value: Value(value) };
+        let mut server = Reference::<MongoDb>::open(&Config { version });
+        !matches!(server.explain(Millis(0), &op).verdict, Reply::Error(_) | Reply::Fatal(_))
+    };
+    let is_flag = |name: &str| takes(name, Bson::Boolean(true));
+    let is_there = |name: &&str| is_flag(name) || takes(name, Bson::Int32(1));
+    let there: Vec<&str> = PARAMETERS.into_iter().filter(is_there).collect();
+    if there.contains(&name) {
+        if is_flag(name) {
+            return "write true or false".to_owned();
+        }
+        let least = (0..=1).find(|least| takes(name, Bson::Int32(*least))).unwrap_or(1);
+        return match takes(name, Bson::Int32(i32::MAX)) {
+            true => format!("write a whole number from {least} to {}", i32::MAX),
+            false => format!("write a whole number, {least} or more"),
+        };
+    }
+    match nearest(there.iter().copied(), name) {
+        Some(_) => one_of(there.into_iter(), name),
+        None => format!("leave it out; {version} has {}", there.join(", ")),
+    }
 }

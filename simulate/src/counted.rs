@@ -667,6 +667,20 @@ impl Store for Counted {
         there
     }
 
+    fn rest(&mut self, now_ms: i64) -> u64 {
+        let of_flow = |flow: &Flow| {
+            let come = flow.class.among(flow.shape.arrived_by(now_ms));
+            match &flow.body {
+                Body::Stretches(stretches) => count(stretches, 0, come),
+                Body::Jittered(jittered) => {
+                    let lost = |(from, to): &(u64, u64)| come.min(*to).saturating_sub(*from);
+                    come - jittered.refused.iter().map(lost).sum::<u64>() - jittered.gone
+                }
+            }
+        };
+        self.flows.iter().map(of_flow).sum()
+    }
+
     fn drop_before(&mut self, date_ms: i64, keep_ms: i64, now_ms: i64, ages: &mut Ages) -> u64 {
         let mut dropped = 0;
         for flow in &mut self.flows {

@@ -16,9 +16,10 @@ pub fn json(script: &Script, outcome: &Outcome) -> Value {
             "lifetime_ms": index.lifetime_ms,
             "deleted": index.deleted,
             "left": index.left,
+            "not_due": index.not_due,
             "peak": index.peak,
             "growth_per_1000_s": growth(outcome, at) as i64,
-            "age_ms": ages(&index.ages),
+            "late_ms": ages(&index.ages),
         })
     });
     let partitions = outcome.partitions.iter().map(|part| {
@@ -26,7 +27,8 @@ pub fn json(script: &Script, outcome: &Outcome) -> Value {
             "collection": part.collection,
             "parts": part.parts,
             "documents": part.documents,
-            "age_ms": ages(&part.ages),
+            "there": part.there,
+            "late_ms": ages(&part.ages),
         })
     });
     let columns = outcome.columns.iter().map(|column| {

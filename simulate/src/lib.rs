@@ -49,5 +49,5 @@ pub mod units;
 
 pub use fault::Fault;
 pub use outcome::Outcome;
-pub use run::{Way, run};
+pub use run::{Way, run, run_watched};
 pub use script::{Script, read};

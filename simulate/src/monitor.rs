@@ -158,14 +158,12 @@ impl Monitor {
 
     /// What it has counted, as far as its version shows it.
     pub(crate) fn counters(&self, version: Version) -> Counters {
-        let least = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let counted = &self.counted;
         Counters {
-            passes: least(self.counted.passes),
-            sub_passes: version.deletes_in_batches().then_some(least(self.counted.sub_passes)),
-            deleted_documents: least(self.counted.deleted),
-            invalid_skips: version
-                .invalid_skips_are_counted()
-                .then_some(least(self.counted.invalid)),
+            passes: counted.passes,
+            sub_passes: version.deletes_in_batches().then_some(counted.sub_passes),
+            deleted_documents: counted.deleted,
+            invalid_skips: version.invalid_skips_are_counted().then_some(counted.invalid),
         }
     }
 

@@ -50,6 +50,8 @@ pub struct OfIndex {
     pub deleted: u64,
     /// How many are expired and still there at the end.
     pub left: u64,
+    /// How many of those that it holds are there at the end and not expired.
+    pub not_due: u64,
     /// The most that were expired and there at any look.
     pub peak: u64,
     /// How long after their time they were deleted.
@@ -72,6 +74,8 @@ pub struct OfPartition {
     pub parts: u64,
     /// With how many documents.
     pub documents: u64,
+    /// How many documents are there at the end.
+    pub there: u64,
     /// How long after their time they went.
     pub ages: Ages,
 }

@@ -13,7 +13,7 @@ use crate::outcome::{Column, OfIndex, OfLag, OfPartition, Oplog, Outcome, Pass};
 use crate::script::{Partition, Script, Setting, Stream, What};
 use crate::singly::Singly;
 use crate::store::Store;
-use crate::units::{DAY_MS, count, shown};
+use crate::units::{DAY_MS, count, exact, plain, shown};
 
 /// How documents are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Way {
 const MOST_SINGLY: u64 = 5_000_000;
 /// Whoever takes more steps than these is stopped.
 const MOST_STEPS: u64 = 1_000_000_000;
+/// Later than any date of a script.
+const ANY_DATE_MS: i64 = i64::MAX / 4;
 /// So many passes are listed each.
 const MOST_LISTED: usize = 100_000;
 
@@ -36,10 +38,27 @@ const MOST_LISTED: usize = 100_000;
 /// # Errors
 /// Where the script asks for what a server refuses, or for more than can be counted.
 pub fn run(script: &Script, way: Way) -> Result<Outcome, Fault> {
-    run_within(script, way, MOST_STEPS)
+    run_watched(script, way, &mut |_| {})
 }
 
-fn run_within(script: &Script, way: Way, most_steps: u64) -> Result<Outcome, Fault> {
+/// Plays a script, and says from time to time up to which instant it has been played.
+///
+/// # Errors
+/// Where the script asks for what a server refuses, or for more than can be counted.
+pub fn run_watched(
+    script: &Script,
+    way: Way,
+    watch: &mut dyn FnMut(i64),
+) -> Result<Outcome, Fault> {
+    run_within(script, way, MOST_STEPS, watch)
+}
+
+fn run_within(
+    script: &Script,
+    way: Way,
+    most_steps: u64,
+    watch: &mut dyn FnMut(i64),
+) -> Result<Outcome, Fault> {
     let (epochs, clocks) = catalog::epochs(script)?;
     let refused = refused(&epochs, script.end_ms);
     let mut stores = Vec::new();
@@ -63,7 +82,7 @@ fn run_within(script: &Script, way: Way, most_steps: u64) -> Result<Outcome, Fau
         let act = at.checked_sub(1).map(|before| &script.acts[before].what);
         play.begin(epoch, act);
         let end_ms = epochs.get(at + 1).map_or(script.end_ms, |next| next.at_ms);
-        play.go_on(epoch, end_ms)?;
+        play.go_on(epoch, end_ms, watch)?;
     }
     Ok(play.finish(epochs.last().expect("the start is an epoch")))
 }
@@ -180,7 +199,12 @@ impl Play<'_> {
     }
 
     /// Plays from the beginning of an epoch to its end.
-    fn go_on(&mut self, epoch: &Epoch, end_ms: i64) -> Result<(), Fault> {
+    fn go_on(
+        &mut self,
+        epoch: &Epoch,
+        end_ms: i64,
+        watch: &mut dyn FnMut(i64),
+    ) -> Result<(), Fault> {
         let script = self.script;
         let bytes = script.collections.iter().map(|collection| collection.document_bytes);
         let bytes: Vec<Option<u32>> = bytes.collect();
@@ -214,6 +238,7 @@ impl Play<'_> {
                 ));
             }
             if to_ms == column_end || to_ms == script.end_ms {
+                watch(to_ms);
                 self.diary.look(to_ms, &mut self.stores);
                 let going_on = (self.monitors.iter().enumerate())
                     .find_map(|(member, monitor)| monitor.going_on(member, to_ms));
@@ -233,6 +258,7 @@ impl Play<'_> {
         self.note_counters(end_ms, &versions);
         let going_on = (self.monitors.iter().enumerate())
             .find_map(|(member, monitor)| monitor.going_on(member, end_ms));
+        self.diary.rest(end_ms, &mut self.stores);
         self.diary.finish(going_on)
     }
 }
@@ -272,6 +298,7 @@ impl<'a> Diary<'a> {
                     lifetime_ms: None,
                     deleted: 0,
                     left: 0,
+                    not_due: 0,
                     peak: 0,
                     ages: Ages::default(),
                 });
@@ -281,6 +308,7 @@ impl<'a> Diary<'a> {
                     collection: collection.name.clone(),
                     parts: 0,
                     documents: 0,
+                    there: 0,
                     ages: Ages::default(),
                 });
             }
@@ -329,14 +357,15 @@ impl<'a> Diary<'a> {
         };
         match act {
             What::Set(settings) => {
-                let said = |setting: &Setting| format!("{} = {}", setting.name, setting.value.0);
+                let said =
+                    |setting: &Setting| plain(&format!("{} = {}", setting.name, setting.value.0));
                 settings.iter().map(said).collect::<Vec<_>>().join(", ")
             }
             What::StepDown => "the primary steps down".to_owned(),
             What::StepUp { member, clock_ms: 0 } => format!("member {member} becomes primary"),
             What::StepUp { member, clock_ms } => {
                 let side = if *clock_ms > 0 { "ahead" } else { "behind" };
-                let clock = shown(clock_ms.abs());
+                let clock = exact(clock_ms.abs());
                 format!("member {member} becomes primary, its clock {clock} {side}")
             }
             What::Restart(version) => format!("restart with {version}"),
@@ -463,6 +492,22 @@ impl<'a> Diary<'a> {
             }
             self.deletions += 1;
             self.flow(now_ms);
+        }
+    }
+
+    /// Looks at what is there at the end, expired or not.
+    fn rest(&mut self, end_ms: i64, stores: &mut [Box<dyn Store>]) {
+        let (mut at, mut part) = (0, 0);
+        for (collection, there) in self.script.collections.iter().enumerate() {
+            for index in 0..there.indexes.len() {
+                let of = &mut self.outcome.indexes[at];
+                of.not_due = stores[collection].there(index, ANY_DATE_MS, end_ms) - of.left;
+                at += 1;
+            }
+            if there.partition.is_some() {
+                self.outcome.partitions[part].there = stores[collection].rest(end_ms);
+                part += 1;
+            }
         }
     }
 
@@ -619,9 +664,15 @@ mod tests {
             "version = \"7.0.14\"\nuntil = \"1d\"\nparameters = { ttlMonitorSleepSecs = 1 }\n";
         let script = crate::read("long.toml", text, None).expect("it is a script");
 
-        let fault = run_within(&script, Way::Counted, 1_000).expect_err("a day has more seconds");
+        let mut seen = Vec::new();
+        let mut watch = |at_ms| seen.push(at_ms);
+
+        let fault = run_within(&script, Way::Counted, 1_000, &mut |_| {})
+            .expect_err("a day has more seconds");
 
         assert!(fault.what.starts_with("1,000 steps of monitors were taken"), "{fault}");
-        assert!(run_within(&script, Way::Counted, 1_000_000).is_ok());
+        assert!(run_within(&script, Way::Counted, 1_000_000, &mut watch).is_ok());
+        assert!(seen.len() > 100 && seen.is_sorted(), "{seen:?}");
+        assert_eq!(seen.last(), Some(&script.end_ms));
     }
 }

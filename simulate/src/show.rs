@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
+use crate::ages::Ages;
 use crate::outcome::{Column, OfIndex, Oplog, Outcome};
 use crate::run::COLUMNS_IN_ROW;
 use crate::script::Script;
-use crate::units::{bytes, count, shown};
+use crate::units::{bytes, count, exact, shown, within};
 
 /// Writes all that is to be read.
 ///
@@ -41,7 +42,7 @@ fn head(script: &Script, outcome: &Outcome, out: &mut dyn Write) -> io::Result<(
     for note in &script.notes {
         writeln!(out, "          {note}")?;
     }
-    writeln!(out, "played    {}", shown(end_ms - start_ms))?;
+    writeln!(out, "played    {}", exact(end_ms - start_ms))?;
     let refused = match outcome.refused {
         0 => String::new(),
         refused => format!(", {} were refused as there was no primary", count(refused)),
@@ -51,8 +52,11 @@ fn head(script: &Script, outcome: &Outcome, out: &mut dyn Write) -> io::Result<(
         there => format!("{} were there, ", count(there)),
     };
     writeln!(out, "documents {there}{} came{refused}", count(outcome.inserted))?;
-    for (at_ms, what) in &outcome.marks {
-        writeln!(out, "at {:>8} {what}", shown(at_ms - start_ms))?;
+    for (at_ms, what) in outcome.marks.iter().take(MOST_MARKS) {
+        writeln!(out, "at {:>8} {what}", exact(at_ms - start_ms))?;
+    }
+    if let more @ 1.. = outcome.marks.len().saturating_sub(MOST_MARKS) {
+        writeln!(out, "          and {} more things were done", count(more as u64))?;
     }
     Ok(())
 }
@@ -68,6 +72,8 @@ fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
+/// So much of what was done is told.
+const MOST_MARKS: usize = 40;
 /// The timeline has columns for so many indexes.
 const MOST_BACKLOGS: usize = 4;
 
@@ -138,7 +144,7 @@ fn timeline(outcome: &Outcome) -> Table {
         cells.extend(has_drops.then(|| right(count(row.dropped))));
         cells.extend(has_oplog.then(|| right(count(row.entries))));
         cells.extend(has_oplog.then(|| right(bytes(row.bytes))));
-        cells.extend(outcome.lag.map(|_| right(shown(row.lag_ms))));
+        cells.extend(outcome.lag.map(|_| right(within(row.lag_ms))));
         let there = |(least, most): &(u64, u64)| format!("{} … {}", count(*least), count(*most));
         cells.extend(row.backlog.iter().take(MOST_BACKLOGS).map(|backlog| right(there(backlog))));
         table.add_row(cells);
@@ -153,50 +159,65 @@ fn from(outcome: &Outcome, row: &Column) -> String {
     }
 }
 
-fn age(millis: Option<i64>) -> Cell {
-    right(millis.map_or("–".to_owned(), shown))
+/// How late documents were deleted: the ends to the millisecond, what lies between rounded up.
+fn lateness(ages: &Ages) -> [Cell; 4] {
+    let ends = ages.ends();
+    let cell = |told: Option<String>| right(told.unwrap_or("–".to_owned()));
+    [
+        cell(ends.map(|(least, _)| exact(least))),
+        cell(ages.percentile(50).map(within)),
+        cell(ages.percentile(99).map(within)),
+        cell(ends.map(|(_, most)| exact(most))),
+    ]
 }
 
 fn indexes(outcome: &Outcome) -> Table {
-    let header =
-        ["index", "lives", "deleted", "left", "peak", "age: least", "median", "99 %", "most"];
+    let header = [
+        "index",
+        "lives",
+        "deleted",
+        "left",
+        "not due",
+        "peak",
+        "late: least",
+        "median",
+        "99 %",
+        "most",
+    ];
     let mut table = table(&header);
     for index in &outcome.indexes {
-        let ends = index.ages.ends();
         let lives = match index.lifetime_ms {
             None => "–".to_owned(),
             Some(0) => "0 s".to_owned(),
-            Some(millis) => shown(millis),
+            Some(millis) => exact(millis),
         };
-        table.add_row(vec![
+        let mut cells = vec![
             Cell::new(index.name()),
             right(lives),
             right(count(index.deleted)),
             right(count(index.left)),
+            right(count(index.not_due)),
             right(count(index.peak)),
-            age(ends.map(|ends| ends.0)),
-            age(index.ages.percentile(50)),
-            age(index.ages.percentile(99)),
-            age(ends.map(|ends| ends.1)),
-        ]);
+        ];
+        cells.extend(lateness(&index.ages));
+        table.add_row(cells);
     }
     table
 }
 
 fn partitions(outcome: &Outcome) -> Table {
-    let header = ["cut by time", "parts", "documents", "age: least", "median", "99 %", "most"];
+    let header =
+        ["cut by time", "parts", "documents", "there", "late: least", "median", "99 %", "most"];
     let mut table = table(&header);
     for part in &outcome.partitions {
-        let ends = part.ages.ends();
-        table.add_row(vec![
+        let mut cells = vec![
             Cell::new(&part.collection),
             right(count(part.parts)),
             right(count(part.documents)),
-            age(ends.map(|ends| ends.0)),
-            age(part.ages.percentile(50)),
-            age(part.ages.percentile(99)),
-            age(ends.map(|ends| ends.1)),
-        ]);
+            right(count(part.there)),
+        ];
+        cells.extend(lateness(&part.ages));
+        table.add_row(cells);
     }
     table
 }
@@ -211,7 +232,7 @@ fn tail(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         count(passes.many),
         count(passes.visits),
         count(passes.sub_passes),
-        shown(passes.longest_ms),
+        within(passes.longest_ms),
         count(passes.most)
     )?;
     for counted in &outcome.counters {
@@ -224,7 +245,7 @@ fn tail(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         said.extend(
             counters.invalid_skips.map(|many| format!("invalidTTLIndexSkips {}", count(many))),
         );
-        let at = shown(counted.at_ms - start_ms);
+        let at = exact(counted.at_ms - start_ms);
         writeln!(out, "counters  at {at}, member {}: {}", counted.member, said.join(", "))?;
     }
     if let Some(oplog) = &outcome.oplog {
@@ -251,9 +272,9 @@ fn tail(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
             peak_ms => writeln!(
                 out,
                 "it was {} behind at most, at {}, and {} at the end",
-                shown(peak_ms),
+                within(peak_ms),
                 shown(lag.at_ms - start_ms),
-                shown(lag.end_ms)
+                within(lag.end_ms)
             )?,
         }
     }
@@ -294,7 +315,7 @@ pub fn meaning(outcome: &Outcome) -> Vec<String> {
                 "By {} documents were deleted up to {} before their time: the clock of a primary \
                  was ahead.",
                 index.name(),
-                shown(-least)
+                within(-least)
             ));
         }
     }
@@ -304,7 +325,7 @@ pub fn meaning(outcome: &Outcome) -> Vec<String> {
             part.collection,
             count(part.documents),
             count(part.parts),
-            part.ages.ends().map_or("0 ms".to_owned(), |(_, most)| shown(most))
+            part.ages.ends().map_or("0 ms".to_owned(), |(_, most)| within(most))
         ));
     }
     let longest_ms = outcome.passes.longest_ms;
@@ -313,7 +334,7 @@ pub fn meaning(outcome: &Outcome) -> Vec<String> {
             0 => "one index after the other, so what became due elsewhere meanwhile had to wait",
             _ => "in rounds, so that each index had its turn",
         };
-        sentences.push(format!("The longest pass took {}, {how}.", shown(longest_ms)));
+        sentences.push(format!("The longest pass took {}, {how}.", within(longest_ms)));
     }
     let going_on = outcome.passes.going_on_since.map(|since| outcome.span_ms.1 - since);
     if let Some(long) = going_on.filter(|long| *long > KEEPS_UP_MS) {
@@ -366,9 +387,9 @@ fn of_index(outcome: &Outcome, at: usize, index: &OfIndex) -> String {
     format!(
         "{name}: {keeps_up}: half of the documents go within {} of their time, 99 of 100 within {}, \
          all within {}.",
-        shown(percentile(50)),
-        shown(percentile(99)),
-        shown(most)
+        within(percentile(50)),
+        within(percentile(99)),
+        within(most)
     )
 }
 
@@ -379,9 +400,9 @@ fn of_lag(peak_ms: i64, end_ms: i64) -> String {
     match (peak_ms, end_ms) {
         (0..1_000, _) => "The secondary follows within a second.".to_owned(),
         (_, end_ms) if end_ms * 10 >= peak_ms * 9 => {
-            format!("The secondary cannot follow: at the end it is {} behind.", shown(end_ms))
+            format!("The secondary cannot follow: at the end it is {} behind.", within(end_ms))
         }
-        _ => format!("The secondary falls behind by up to {}, and catches up.", shown(peak_ms)),
+        _ => format!("The secondary falls behind by up to {}, and catches up.", within(peak_ms)),
     }
 }
 

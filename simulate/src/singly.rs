@@ -132,6 +132,11 @@ impl Store for Singly {
         self.held[index].range(..=(upto_ms, u64::MAX)).count() as u64
     }
 
+    fn rest(&mut self, now_ms: i64) -> u64 {
+        self.let_come(now_ms);
+        self.records.len() as u64
+    }
+
     fn drop_before(&mut self, date_ms: i64, keep_ms: i64, now_ms: i64, ages: &mut Ages) -> u64 {
         self.let_come(now_ms);
         let old = |(_, (date, _)): &(&u64, &(i64, u64))| *date < date_ms;

@@ -25,6 +25,9 @@ pub(crate) trait Store {
     /// How many documents that an index holds are there, with dates up to `upto_ms`?
     fn there(&mut self, index: usize, upto_ms: i64, now_ms: i64) -> u64;
 
+    /// How many documents are there?
+    fn rest(&mut self, now_ms: i64) -> u64;
+
     /// Deletes what is dated before `date_ms`, at once. How many were there?
     fn drop_before(&mut self, date_ms: i64, keep_ms: i64, now_ms: i64, ages: &mut Ages) -> u64;
 }

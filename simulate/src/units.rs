@@ -3,6 +3,9 @@
 /// A day, in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 
+/// No span in a script is longer.
+pub(crate) const MOST_SPAN_MS: i64 = 36_600 * DAY_MS;
+
 const UNITS: [(&str, i64); 6] =
     [("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", DAY_MS), ("w", 7 * DAY_MS)];
 
@@ -31,7 +34,7 @@ pub fn span(text: &str) -> Option<i64> {
     Some(if negative { -millis } else { millis })
 }
 
-/// A span of time for people: the two largest units.
+/// A span of time for people: the two largest units, rounded down.
 pub fn shown(millis: i64) -> String {
     let sign = if millis < 0 { "-" } else { "" };
     let absolute = millis.unsigned_abs();
@@ -53,6 +56,64 @@ pub fn shown(millis: i64) -> String {
         }
     }
     format!("{sign}{}", parts.join(" "))
+}
+
+/// A span of time for people that is no shorter: the two largest units, rounded up.
+pub fn within(millis: i64) -> String {
+    // What is rounded down is less far from 0 where it is negative, and so later.
+    if millis <= 0 {
+        return shown(millis);
+    }
+    let sizes = UNITS[..5].iter().map(|(_, size)| *size);
+    let largest = sizes.rev().find(|size| *size <= millis).unwrap_or(1);
+    let step = match largest {
+        DAY_MS => 3_600_000,
+        3_600_000 => 60_000,
+        60_000 => 1_000,
+        _ => 1,
+    };
+    let up = match millis % step {
+        0 => millis,
+        rest => millis.saturating_add(step - rest),
+    };
+    shown(up)
+}
+
+/// A span of time for people, to the millisecond.
+pub fn exact(millis: i64) -> String {
+    let absolute = millis.unsigned_abs();
+    let (whole, rest) = (absolute / 60_000 * 60_000, absolute % 60_000);
+    let mut parts = Vec::new();
+    let mut left = whole;
+    for (unit, size) in UNITS[2..5].iter().rev() {
+        let count = left / size.unsigned_abs();
+        left %= size.unsigned_abs();
+        if count > 0 {
+            parts.push(format!("{count} {unit}"));
+        }
+    }
+    if rest > 0 || parts.is_empty() {
+        parts.push(match rest {
+            0..1_000 if parts.is_empty() => format!("{rest} ms"),
+            rest if rest.is_multiple_of(1_000) => format!("{} s", rest / 1_000),
+            rest => format!("{}.{:03} s", rest / 1_000, rest % 1_000),
+        });
+    }
+    format!("{}{}", if millis < 0 { "-" } else { "" }, parts.join(" "))
+}
+
+/// A text without control characters: they are written as `\u{1b}`.
+pub fn plain(text: &str) -> String {
+    let is_bad = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let mut shown = String::new();
+    for c in text.chars() {
+        if is_bad(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// An amount for people, in groups of three digits.
@@ -124,6 +185,29 @@ mod tests {
         assert_eq!(shown(1_500), "1.500 s");
         assert_eq!(shown(-61_000), "-1 min 1 s");
         assert_eq!(shown(86_401_000), "1 d");
+    }
+
+    #[test]
+    fn a_bound_is_never_rounded_below() {
+        assert_eq!(within(60_828), "1 min 1 s");
+        assert_eq!(within(3_600_730), "1 h 1 min");
+        assert_eq!(within(3_600_000), "1 h");
+        assert_eq!(within(3_599_001), "1 h");
+        assert_eq!(within(59_999), "59.999 s");
+        assert_eq!(within(90_061_000), "1 d 2 h");
+        assert_eq!(within(0), "0 ms");
+        assert_eq!(within(-61_500), "-1 min 1 s");
+        assert_eq!(within(i64::MAX), shown(i64::MAX));
+    }
+
+    #[test]
+    fn what_is_exact_is_told_to_the_millisecond() {
+        assert_eq!(exact(60_828), "1 min 0.828 s");
+        assert_eq!(exact(3_600_730), "1 h 0.730 s");
+        assert_eq!(exact(86_400_000), "1 d");
+        assert_eq!(exact(-1_500), "-1.500 s");
+        assert_eq!(exact(7), "7 ms");
+        assert_eq!(exact(0), "0 ms");
     }
 
     #[test]

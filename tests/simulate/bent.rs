@@ -30,7 +30,7 @@ at = "40s"
 step_up = { clock = "-5s" }
 [[do]]
 at = "90s"
-upgrade = "8.1.0"
+upgrade = "4.2.1"
 [[do]]
 at = "2min"
 coll_mod = { collection = "a.b", index = "i", expireAfterSeconds = 2 }

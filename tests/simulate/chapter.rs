@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ttlspec_simulate::ages::Ages;
-use ttlspec_simulate::units::{bytes, count, shown};
+use ttlspec_simulate::units::{bytes, count, shown, within};
 use ttlspec_simulate::{Outcome, Script, Way, read, run};
 
 fn chapter() -> PathBuf {
@@ -24,7 +24,7 @@ fn cell(column: &str, script: &Script, outcome: &Outcome) -> String {
     let mut ages = Ages::default();
     outcome.indexes.iter().for_each(|index| ages.take_in(&index.ages));
     outcome.partitions.iter().for_each(|part| ages.take_in(&part.ages));
-    let age = |millis: Option<i64>| millis.map_or("–".to_owned(), shown);
+    let late = |millis: Option<i64>| millis.map_or("–".to_owned(), within);
     let oplog = outcome.oplog.unwrap_or_default();
     let of = |name: &str| outcome.indexes.iter().find(|index| index.collection == name);
     match column {
@@ -36,7 +36,7 @@ fn cell(column: &str, script: &Script, outcome: &Outcome) -> String {
             count(outcome.passes.deleted + dropped)
         }
         "largest pass" => count(outcome.passes.most),
-        "longest pass" => shown(outcome.passes.longest_ms),
+        "longest pass" => within(outcome.passes.longest_ms),
         "passes" => count(outcome.passes.many),
         "oplog entries for it" => count(oplog.deletes + oplog.drops),
         "oplog bytes for it" => bytes(oplog.delete_bytes + oplog.drop_bytes),
@@ -48,16 +48,16 @@ fn cell(column: &str, script: &Script, outcome: &Outcome) -> String {
             let span_ms = (outcome.span_ms.1 - outcome.span_ms.0) as u128;
             shown(((50_u128 << 30) * span_ms / all) as i64)
         }
-        "secondary behind" => shown(outcome.lag.expect("a secondary is given").peak_ms),
-        "age, half" => age(ages.percentile(50)),
-        "age, 99 %" => age(ages.percentile(99)),
-        "age, all" => age(ages.ends().map(|ends| ends.1)),
-        "small: age, half" => age(of("app.small").and_then(|index| index.ages.percentile(50))),
-        "small: age, all" => {
-            age(of("app.small").and_then(|index| index.ages.ends()).map(|ends| ends.1))
+        "secondary behind" => within(outcome.lag.expect("a secondary is given").peak_ms),
+        "late, half" => late(ages.percentile(50)),
+        "late, 99 %" => late(ages.percentile(99)),
+        "late, all" => late(ages.ends().map(|ends| ends.1)),
+        "small: late, half" => late(of("app.small").and_then(|index| index.ages.percentile(50))),
+        "small: late, all" => {
+            late(of("app.small").and_then(|index| index.ages.ends()).map(|ends| ends.1))
         }
-        "hot: age, all" => {
-            age(of("app.hot").and_then(|index| index.ages.ends()).map(|ends| ends.1))
+        "hot: late, all" => {
+            late(of("app.hot").and_then(|index| index.ages.ends()).map(|ends| ends.1))
         }
         "most expired and there" => {
             count(outcome.indexes.iter().map(|index| index.peak).max().unwrap_or_default())

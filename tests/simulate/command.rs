@@ -1,7 +1,6 @@
-//! The command tells what came of a script, and says plainly what cannot be played.
+//! The command tells what came of a script.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use crate::told::{SCRIPT, act, data, path, said, scratch, simulate, write};
 
 #[test]
 fn a_script_is_played_and_told_in_a_table_and_in_words() {
@@ -39,7 +38,7 @@ fn equal_scripts_are_told_and_drawn_equal_to_the_byte() {
         "Deletions per pass",
         "Oplog",
         "Secondary",
-        "Age when deleted",
+        "How late documents were deleted",
         "time (minutes)",
     ] {
         assert!(text.contains(word), "no `{word}` in the picture");
@@ -124,240 +123,120 @@ fn an_upgrade_that_makes_nan_zero_deletes_everything() {
     assert!(said(&told).contains(after), "{}", said(&told));
 }
 
-/// What is wrong, what the message must hold, and in which line it must be.
 #[test]
-fn what_cannot_be_played_is_said_with_line_reason_and_fix() {
-    let folder = scratch("bad");
-    let index = "collection = \"app.sessions\", index = \"createdAt_1\"";
-    let cases: Vec<(&str, String, &str, Option<usize>)> = vec![
-        ("empty", String::new(), "empty file", None),
-        ("truncated", SCRIPT[..SCRIPT.len() / 2].to_owned(), "unclosed", Some(7)),
-        ("key", SCRIPT.replace("until =", "untill ="), "did you mean `until`?", Some(2)),
-        ("word", SCRIPT.replace("delete_us", "delete_ms"), "did you mean `delete_us`?", Some(3)),
-        (
-            "type",
-            SCRIPT.replace("rate = 50", "rate = \"fast\""),
-            "a rate of documents a second",
-            Some(14),
-        ),
-        (
-            "negative",
-            SCRIPT.replace("rate = 50", "rate = -5"),
-            "from 0.001 to 1000000000",
-            Some(14),
-        ),
-        (
-            "nan rate",
-            SCRIPT.replace("rate = 50", "rate = nan"),
-            "from 0.001 to 1000000000",
-            Some(14),
-        ),
-        (
-            "huge rate",
-            SCRIPT.replace("rate = 50", "rate = 1_000_000_000"),
-            "can be counted",
-            Some(13),
-        ),
-        (
-            "trillion",
-            SCRIPT.replace("rate = 50", "rate = 1_000_000_000").replace("10min", "1000s"),
-            "1,000,000,000,000 documents",
-            Some(13),
-        ),
-        ("too large", SCRIPT.replace("rate = 50", "rate = 99999999999999999999"), "fix:", Some(14)),
-        ("until", SCRIPT.replace("\"10min\"", "\"-10min\""), "an end after the start", Some(2)),
-        ("no unit", SCRIPT.replace("\"10min\"", "\"10\""), "a span of time", Some(2)),
-        ("version", SCRIPT.replace("7.0.14", "newest"), "a server version", Some(1)),
-        (
-            "seconds",
-            SCRIPT.replace("= 60\n", "= \"60\"\n"),
-            "`expireAfterSeconds` to be a number",
-            Some(12),
-        ),
-        ("refused", SCRIPT.replace("= 60\n", "= -1\n"), "error 67", Some(11)),
-        (
-            "before",
-            SCRIPT.replace("rate = 50", "rate = 50\nfrom = \"-1h\""),
-            "before the start",
-            Some(15),
-        ),
-        (
-            "backwards",
-            SCRIPT.replace("rate = 50", "rate = 50\nfrom = \"2min\"\nto = \"1min\""),
-            "before `from`",
-            Some(16),
-        ),
-        ("share", SCRIPT.replace("= 60\n", "= 60\nshare = 1.5\n"), "a share", Some(13)),
-        ("step up", with("1min", "step_up = {}"), "nobody has stepped down", Some(17)),
-        (
-            "step down",
-            with("1min", "step_down = true") + &act("2min", "step_down = true"),
-            "no primary since line 15",
-            Some(20),
-        ),
-        (
-            "alone",
-            with("1min", "step_down = true")
-                .replace("members = 2", "members = 1")
-                .replace("secondary", "#"),
-            "alone cannot step down",
-            Some(17),
-        ),
-        (
-            "missing index",
-            with(
-                "1min",
-                "coll_mod = { collection = \"app.sessions\", index = \"createdat_1\", expireAfterSeconds = 5 }",
-            ),
-            "did you mean `createdAt_1`?",
-            Some(17),
-        ),
-        (
-            "not yet",
-            with(
-                "1min",
-                "coll_mod = { collection = \"app.sessions\", index = \"later\", expireAfterSeconds = 5 }",
-            ) + &act(
-                "2min",
-                "create_index = { collection = \"app.sessions\", name = \"later\", expireAfterSeconds = 5 }",
-            ),
-            "no index `later` in `app.sessions` yet",
-            Some(17),
-        ),
-        (
-            "dropped",
-            with("1min", "drop_index = { collection = \"app.sessions\", name = \"createdAt_1\" }")
-                + &act("2min", &format!("coll_mod = {{ {index}, expireAfterSeconds = 5 }}")),
-            "error 27",
-            Some(18),
-        ),
-        (
-            "no primary",
-            with("1min", "step_down = true")
-                + &act("2min", &format!("coll_mod = {{ {index}, expireAfterSeconds = 5 }}")),
-            "no primary that could do this",
-            Some(18),
-        ),
-        (
-            "downwards",
-            with("1min", "upgrade = \"6.0.9\""),
-            "write `downgrade` if that is meant",
-            Some(17),
-        ),
-        (
-            "upwards",
-            with("1min", "downgrade = \"8.0.4\""),
-            "write `upgrade` if that is meant",
-            Some(17),
-        ),
-        (
-            "order",
-            with("2min", "monitor = false") + &act("1min", "monitor = true"),
-            "in front of it",
-            Some(19),
-        ),
-        ("after", with("11min", "monitor = false"), "after the end", Some(16)),
-        (
-            "two at once",
-            with("1min", "monitor = false\nstep_down = true"),
-            "expected one thing to do, found 2",
-            Some(15),
-        ),
-        ("nothing", with("1min", ""), "expected one thing to do, found 0", Some(15)),
-        ("parameter", with("1min", "set = { ttlMonitorSleepSecs = 0 }"), "error 2", Some(17)),
-        ("no parameter", with("1min", "set = { ttlMonitorSleepsecs = 5 }"), "error 72", Some(17)),
-        (
-            "twice",
-            format!("{SCRIPT}[[collection]]\nname = \"app.sessions\"\n"),
-            "is there already",
-            Some(16),
-        ),
-    ];
+fn counters_hold_more_than_32_bits() {
+    let counted = data(
+        "many",
+        "version = \"7.0.14\"\nuntil = \"2min\"\n\
+         parameters = { batchedDeletesTargetBatchDocs = 1_000_000 }\n\
+         [[collection]]\nname = \"app.a\"\n\
+         index = [{ name = \"t\", expireAfterSeconds = 0 }]\n\
+         existing = [{ documents = 5_000_000_000, oldest = \"0s\", newest = \"0s\" }]\n",
+    );
 
-    let mut wrong = Vec::new();
-    for (name, script, expected, line) in cases {
-        let file = folder.join(format!("{}.toml", name.replace(' ', "-")));
-        write(&file, &script);
-        let told = simulate(&[path(&file)]);
-        let said = said(&told);
-
-        let at = line.map_or(".toml: ".to_owned(), |line| format!(".toml:{line}: "));
-        let is_right = told.status.code() == Some(2)
-            && [expected, "; fix: ", &at].iter().all(|word| said.contains(word))
-            && !said.contains("panicked");
-        if !is_right {
-            wrong.push(format!("{name}: expected `{expected}` at `{at}`, found {said}"));
-        }
-    }
-
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(counted["counters"][0]["deletedDocuments"], 5_000_000_000_u64);
+    assert_eq!(counted["passes"]["deleted"], 5_000_000_000_u64);
 }
 
 #[test]
-fn what_is_not_there_is_bad_input() {
-    let file = scratch("bytes").join("bytes.toml");
-    std::fs::write(&file, [0xff, 0xfe, 0x00]).expect("the target folder can be written");
-    let script = scratch("there").join("there.toml");
-    write(&script, SCRIPT);
+fn no_bound_is_told_shorter_than_it_is() {
+    let file = scratch("bound").join("bound.toml");
+    write(&file, &SCRIPT.replace("visit_us = 200", "visit_us = 828_000"));
 
-    for words in [
-        &["no-such-file.toml"][..],
-        &[path(&file)],
-        &[path(&script), "--until", "yesterday"],
-        &[path(&script), "--until", "-1h"],
-        &[path(&script), "--svg", "no/such/folder/picture.svg"],
+    let told = simulate(&[path(&file)]);
+    let most = data("bound", &SCRIPT.replace("visit_us = 200", "visit_us = 828_000"));
+    let most = most["indexes"][0]["late_ms"]["most"].as_i64().expect("a number");
+
+    assert!((60_001..61_000).contains(&most) || (61_001..62_000).contains(&most), "{most}");
+    let up = format!("all within 1 min {} s.", (most - 60_000 + 999) / 1_000);
+    let exactly = format!("1 min {}.{:03} s │", (most - 60_000) / 1_000, most % 1_000);
+    assert!(said(&told).contains(&up), "{most}: {}", said(&told));
+    assert!(said(&told).contains(&exactly), "{most}: {}", said(&told));
+}
+
+#[test]
+fn what_came_is_deleted_left_or_not_due() {
+    let jittered = SCRIPT.replace("rate = 50", "rate = 50\njitter = { seconds = 90, seed = 4 }");
+    let existing =
+        "[[collection.existing]]\ndocuments = 777\noldest = \"-9min\"\nnewest = \"20min\"\n";
+    let refused = format!("{}{}", act("6min", "step_down = true"), act("7min", "step_up = {}"));
+    let dropped =
+        act("5min", "drop_index = { collection = \"app.sessions\", name = \"createdAt_1\" }");
+
+    for (name, text) in [
+        ("plain", SCRIPT.to_owned()),
+        ("existing", format!("{SCRIPT}{existing}")),
+        ("jittered", jittered.clone()),
+        ("jittered refused", format!("{jittered}{refused}")),
+        ("refused", format!("{SCRIPT}{refused}")),
+        ("dropped", format!("{SCRIPT}{existing}{dropped}")),
     ] {
-        let told = simulate(words);
-        assert_eq!(told.status.code(), Some(2), "{words:?}: {}", said(&told));
-        assert!(said(&told).contains("fix: "), "{words:?}: {}", said(&told));
+        let data = data(name, &text);
+        let number = |of: &serde_json::Value| of.as_u64().expect("a number");
+        let index = &data["indexes"][0];
+        let there = number(&index["left"]) + number(&index["not_due"]);
+
+        assert!(there > 0, "{name}");
+        assert_eq!(
+            number(&data["came"]) + number(&data["were_there"]),
+            number(&index["deleted"]) + there,
+            "{name}: {index}"
+        );
     }
+    let parts = SCRIPT.replace(
+        "[[collection.index]]\nname = \"createdAt_1\"\nexpireAfterSeconds = 60\n",
+        "partition = { every = \"2min\", keep = \"1min\" }\n",
+    );
+    let parts = data("parts", &parts);
+    assert_eq!(parts["partitions"][0]["documents"], 50 * 360);
+    assert_eq!(parts["partitions"][0]["there"], 50 * 240);
 }
 
-const SCRIPT: &str = r#"version = "7.0.14"
-until = "10min"
-cost = { delete_us = 100, visit_us = 200 }
-members = 2
-secondary = { apply_per_second = 5_000 }
+#[test]
+fn a_version_that_was_not_read_is_noted() {
+    let file = scratch("unread").join("unread.toml");
+    write(&file, &SCRIPT.replace("7.0.14", "7.9.1"));
 
-[[collection]]
-name = "app.sessions"
-document_bytes = 512
-[[collection.index]]
-name = "createdAt_1"
-expireAfterSeconds = 60
-[[collection.arrival]]
-rate = 50
-"#;
+    let told = simulate(&[path(&file)]);
 
-fn act(at: &str, what: &str) -> String {
-    format!("[[do]]\nat = \"{at}\"\n{what}\n")
+    let note = "no release 7.9 was read; 7.9.1 is taken to behave as 7.3";
+    assert!(said(&told).contains(note), "{}", said(&told));
 }
 
-fn with(at: &str, what: &str) -> String {
-    format!("{SCRIPT}{}", act(at, what))
+#[test]
+fn a_server_alone_plays_its_own_collections() {
+    let alone = SCRIPT
+        .replace("members = 2", "members = 1")
+        .replace("secondary", "#")
+        .replace("app.sessions", "local.sessions");
+
+    let data = data("alone", &alone);
+
+    assert!(data["oplog"].is_null());
+    assert!(data["passes"]["deleted"].as_u64() > Some(10_000), "{}", data["passes"]);
 }
 
-fn simulate(words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ttlspec"));
-    command.args(["simulate", "mongodb"]).args(words);
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("the command was built")
-}
+#[test]
+fn much_that_is_done_or_indexed_is_told_in_part() {
+    let folder = scratch("much");
+    let file = folder.join("much.toml");
+    let acts = (1..=100).map(|second| act(&format!("{second}s"), "monitor = true"));
+    let more = (0..19).map(|index| {
+        format!(
+            "[[collection]]\nname = \"app.c{index}\"\n\
+             [[collection.index]]\nname = \"t\"\nexpireAfterSeconds = 60\n\
+             [[collection.arrival]]\nrate = 1\n"
+        )
+    });
+    write(&file, &format!("{SCRIPT}{}{}", more.collect::<String>(), acts.collect::<String>()));
+    let picture = folder.join("much.svg");
 
-fn said(output: &Output) -> String {
-    let all = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8(all).expect("it speaks UTF-8")
-}
+    let told = simulate(&[path(&file), "--svg", path(&picture)]);
+    let svg = std::fs::read_to_string(&picture).expect("it was drawn");
 
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulate").join(name);
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-fn write(file: &Path, text: &str) {
-    std::fs::write(file, text).expect("the target folder can be written");
-}
-
-fn path(file: &Path) -> &str {
-    file.to_str().expect("the target folder is UTF-8")
+    assert!(said(&told).contains("and 60 more things were done"), "{}", said(&told));
+    assert_eq!(said(&told).matches("ttlMonitorEnabled = true").count(), 40);
+    assert!(svg.contains("12 more are not drawn") && svg.contains("… and 88 more"));
+    assert_eq!(svg.matches("app.sessions/createdAt_1").count(), 2, "the largest has its legend");
+    assert_eq!(svg.matches("app.c").count(), 14, "beside seven others, in two panels");
 }

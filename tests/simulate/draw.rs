@@ -25,14 +25,16 @@ impl Dice {
     }
 }
 
-const VERSIONS: [&str; 7] = ["4.0.3", "4.4.2", "5.0.20", "6.0.9", "6.1.0", "7.0.14", "8.1.0"];
+/// Each can follow the one before.
+const VERSIONS: [&str; 9] =
+    ["4.0.3", "4.2.1", "4.4.2", "5.0.20", "6.0.9", "6.3.1", "7.0.14", "8.0.4", "8.1.0"];
 
 /// A script of some seconds and some dozens of documents, in which all that can happen happens soon.
 pub fn script(seed: u64) -> String {
     let dice = &mut Dice::new(seed);
     let mut text = String::new();
     let version = dice.roll(VERSIONS.len() as u64) as usize;
-    let is_batched = version >= 4;
+    let is_batched = version >= 5;
     let members = 1 + dice.roll(3);
     let until = 8 + dice.roll(20);
     let line = |text: &mut String, line: String| writeln!(text, "{line}").expect("text grows");
@@ -122,6 +124,9 @@ fn streams(dice: &mut Dice, text: &mut String, until: u64, sleep: u64) {
                 let mut at = 0;
                 for _ in 0..1 + dice.roll(5) {
                     at += dice.roll(2_000);
+                    if at >= until * 1_000 {
+                        break;
+                    }
                     let date = dice.roll(12_000) as i64 - 5_000;
                     add(format!("[[collection.document]]\nat = \"{at}ms\"\ndate = \"{date}ms\""));
                     add(format!("documents = {}", 1 + dice.roll(4)));
@@ -176,7 +181,8 @@ fn acts(
                 dice.roll(5)
             ),
             5 => {
-                let to = dice.roll(VERSIONS.len() as u64) as usize;
+                let to = (version + dice.roll(3) as usize).saturating_sub(1);
+                let to = to.min(VERSIONS.len() - 1);
                 let verb = if to >= version { "upgrade" } else { "downgrade" };
                 version = to;
                 format!("{verb} = \"{}\"", VERSIONS[to])

@@ -62,13 +62,13 @@ pub(super) struct Pass {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     /// Passes.
-    pub(super) passes: u32,
+    pub(super) passes: u64,
     /// Sub-passes.
-    pub(super) sub_passes: u32,
+    pub(super) sub_passes: u64,
     /// Deleted documents.
-    pub(super) deleted: u32,
+    pub(super) deleted: u64,
     /// Visits of indexes that cannot be used.
-    pub(super) invalid: u32,
+    pub(super) invalid: u64,
 }
 
 impl Counted {
@@ -140,18 +140,18 @@ impl Monitor {
 
     /// Counts a pass that begins.
     pub(super) fn count_begun(&mut self, version: Version) {
-        self.counted.passes += u32::from(version.passes_are_counted_first());
+        self.counted.passes += u64::from(version.passes_are_counted_first());
     }
 
     /// Counts a pass that has ended, and sleeps.
     pub(super) fn end_pass(&mut self, version: Version, now_ms: i64) {
-        self.counted.passes += u32::from(!version.passes_are_counted_first());
+        self.counted.passes += u64::from(!version.passes_are_counted_first());
         self.batch.clear();
         self.lie_down(now_ms);
     }
 
     /// Counts a sub-pass that has ended, where there are any.
     pub(super) fn end_sub_pass(&mut self, version: Version) {
-        self.counted.sub_passes += u32::from(version.deletes_in_batches());
+        self.counted.sub_passes += u64::from(version.deletes_in_batches());
     }
 }

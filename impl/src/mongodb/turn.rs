@@ -98,6 +98,6 @@ pub(super) fn woke(member: &mut Member, role: Role, now_ms: i64, cost: Cost) -> 
     if woke.guard != Some(Guard::NotStarted) {
         member.monitor.lie_down(now_ms.saturating_add(woke.took_ms));
     }
-    woke.sub_passes = member.monitor.counted.sub_passes - before;
+    woke.sub_passes = (member.monitor.counted.sub_passes - before) as u32;
     woke
 }

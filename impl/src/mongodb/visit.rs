@@ -254,7 +254,7 @@ fn end_visit(member: &mut Member, now_ms: i64, visit: Option<(Visit, bool)>) -> 
         if more {
             pass.again.push_back(visit.of);
         }
-        member.monitor.counted.deleted += visit.deleted;
+        member.monitor.counted.deleted += u64::from(visit.deleted);
     }
     if is_over { end_round(member, now_ms) } else { Ended::Visit }
 }
@@ -326,7 +326,7 @@ fn begin_visit(member: &mut Member, role: Role, now_ms: i64) -> Step {
         }
         Err(Barred::Silently) => Deed::Abandon,
         Err(Barred::With(code)) => {
-            member.monitor.counted.invalid += u32::from(code != LOG_STALE);
+            member.monitor.counted.invalid += u64::from(code != LOG_STALE);
             Deed::Skip(code)
         }
     };

@@ -78,13 +78,13 @@ impl Default for Parameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Counted {
     /// Passes.
-    pub passes: u32,
+    pub passes: u64,
     /// Sub-passes.
-    pub sub_passes: u32,
+    pub sub_passes: u64,
     /// Deleted documents.
-    pub deleted: u32,
+    pub deleted: u64,
     /// Visits of indexes that cannot be used.
-    pub invalid: u32,
+    pub invalid: u64,
 }
 
 // ---- the sleep ---------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ pub fn counters(member: &Member) -> Ruling<Reply> {
 /// Counts a pass, when it begins (`true`) or when it ends.
 pub fn count_pass(version: Version, counted: &mut Counted, begins: bool) -> Option<Rule> {
     let is_counted = version.passes_are_counted_first() == begins;
-    counted.passes += u32::from(is_counted);
+    counted.passes += u64::from(is_counted);
     is_counted.then_some(if begins {
         Rule::MongodbMonitorPassesFirst
     } else {

@@ -103,6 +103,12 @@ impl Version {
         if version < PROFILES[0].from {
             notes.push(format!("{version} was not read; it is taken to behave as 4.0"));
         }
+        if (4..=8).contains(&version.major) && !version.is_of_a_known_release() {
+            let (major, minor, profile) = (version.major, version.minor, version.profile().name);
+            notes.push(format!(
+                "no release {major}.{minor} was read; {version} is taken to behave as {profile}"
+            ));
+        }
         if version.major > 8 {
             notes.push(format!("{version} is newer than what was read; taken to behave as 8.1"));
         }
@@ -112,6 +118,15 @@ impl Version {
     /// The profile that this version belongs to.
     pub fn profile(self) -> &'static Profile {
         PROFILES.iter().rev().find(|profile| profile.from <= self).unwrap_or(&PROFILES[0])
+    }
+
+    fn is_of_a_known_release(self) -> bool {
+        match self.major {
+            4 => matches!(self.minor, 0 | 2 | 4),
+            5..=7 => self.minor <= 3,
+            8 => self.minor <= 2,
+            _ => false,
+        }
     }
 
     fn is(self, major: u16, minor: u16) -> bool {
@@ -314,6 +329,18 @@ impl Version {
         let long_term = [(8, 0), (7, 0), (6, 0), (5, 0), (4, 4), (4, 2), (4, 0)];
         let last = long_term.into_iter().find(|last| *last < own);
         [own, last.unwrap_or((3, 6))]
+    }
+
+    /// Can it be started with what `before` leaves, the FCV having followed? That is a patch of its
+    /// own release, the last long-term release, or the rapid release right before.
+    pub fn opens_data_of(self, before: Version) -> bool {
+        let last_rapid = match (self.major, self.minor) {
+            (major @ 6..=8, 0) => (major - 1, 3),
+            (major @ 5.., minor @ 1..) => (major, minor - 1),
+            own => own,
+        };
+        let was = (before.major, before.minor);
+        self.compatible_with().contains(&was) || was == last_rapid
     }
 
     // ---- collMod -------------------------------------------------------------------------------

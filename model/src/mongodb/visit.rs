@@ -271,7 +271,7 @@ fn end_visit(there: &mut Member, now: Millis, more: bool) -> (Ended, Vec<Rule>) 
     let visit = pass.visit.take();
     let mut because = Vec::new();
     if let Some(visit) = visit {
-        there.monitor.counted.deleted += visit.deleted;
+        there.monitor.counted.deleted += u64::from(visit.deleted);
         if visit.deleted > 0 {
             because.push(Rule::MongodbMonitorDeleted);
         }
@@ -402,7 +402,7 @@ fn begin_visit(state: &mut State, member: usize, now: Millis) -> Ruling<Ticked> 
         Err(Barred::Silently) => told(there, now, &of, Did::Abandon, Some(false)).after(&because),
         Err(Barred::With(code)) => {
             let is_invalid = code != shard::LOG_STALE;
-            there.monitor.counted.invalid += u32::from(is_invalid);
+            there.monitor.counted.invalid += u64::from(is_invalid);
             let ticked = told(there, now, &of, Did::Skip(code), Some(false)).after(&because);
             let shows = there.version.invalid_skips_are_counted() && is_invalid;
             if shows { ticked.and(Rule::MongodbMonitorInvalidSkips) } else { ticked }
@@ -616,7 +616,7 @@ pub fn wake(state: &mut State, member: usize, now: Millis, cost: Cost) -> Ruling
     if woke.guard != Some(Guard::NotStarted) {
         monitor::lie_down(there, clock.read());
     }
-    woke.sub_passes = there.monitor.counted.sub_passes - before;
+    woke.sub_passes = (there.monitor.counted.sub_passes - before) as u32;
     woke.took_ms = clock.us / 1_000;
     Ruling::plain(woke).after(&because)
 }

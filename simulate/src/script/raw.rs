@@ -7,6 +7,8 @@ use serde::Deserialize;
 use toml::value::Datetime;
 use toml::{Spanned, Value};
 
+use super::slip;
+
 type At<T> = Spanned<T>;
 pub(super) type Settings = BTreeMap<String, At<Value>>;
 
@@ -129,7 +131,7 @@ pub(super) struct Document {
 #[serde(deny_unknown_fields)]
 pub(super) struct Act {
     pub at: At<String>,
-    pub set: Option<Settings>,
+    pub set: Option<At<Settings>>,
     pub monitor: Option<At<bool>>,
     pub step_down: Option<At<bool>>,
     pub step_up: Option<At<StepUp>>,
@@ -180,21 +182,7 @@ pub(super) struct OldIndex {
 /// What could not be read as TOML of this form: what, where, and what helps.
 pub(super) fn read(text: &str) -> Result<Raw, (String, Option<Range<usize>>, String)> {
     toml::from_str(text).map_err(|error| {
-        let message = error.message().replace('\n', " ");
-        let fix = nearest(&message).unwrap_or_else(|| {
-            "docs/simulate.md lists what a script can say, with the form of each field".to_owned()
-        });
-        (message, error.span(), fix)
+        let (what, fix) = slip::told(text, &error);
+        (what, error.span(), fix)
     })
-}
-
-/// `unknown field `x`, expected one of `a`, `b``: which of them was meant?
-fn nearest(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("unknown field ")?;
-    let words: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
-    let (found, known) = words.split_first()?;
-    let near = known
-        .iter()
-        .max_by(|a, b| strsim::jaro_winkler(found, a).total_cmp(&strsim::jaro_winkler(found, b)))?;
-    (strsim::jaro_winkler(found, near) > 0.7).then(|| format!("did you mean `{near}`?"))
 }

@@ -399,8 +399,8 @@ pub(super) const MUTANTS: &[Mistake] = &[
             |_| {},
             |there, was, _| {
                 let counts = there.version.deletes_in_batches();
-                let begun = u32::from(counts && has_begun(there, was));
-                let ended = u32::from(counts && has_ended(there, was));
+                let begun = u64::from(counts && has_begun(there, was));
+                let ended = u64::from(counts && has_ended(there, was));
                 let counted = &mut there.monitor.counted.sub_passes;
                 *counted = *counted + begun - ended;
             },
@@ -435,7 +435,7 @@ pub(super) const MUTANTS: &[Mistake] = &[
                 |_| {},
                 |there, _, reply| {
                     if let Some(Did::Commit { kept, .. }) = did(reply) {
-                        there.monitor.counted.deleted += kept.len() as u32;
+                        there.monitor.counted.deleted += kept.len() as u64;
                     }
                 },
             )
@@ -454,7 +454,7 @@ pub(super) const MUTANTS: &[Mistake] = &[
                     let before = was.monitor.counted.deleted;
                     match did(reply) {
                         Some(Did::Commit { deleted, .. }) => {
-                            there.monitor.counted.deleted = before + deleted.len() as u32;
+                            there.monitor.counted.deleted = before + deleted.len() as u64;
                         }
                         Some(Did::Stage(_)) => there.monitor.counted.deleted = before,
                         _ => {}
@@ -474,7 +474,7 @@ pub(super) const MUTANTS: &[Mistake] = &[
                 |_| {},
                 |there, _, reply| {
                     let is_left = did(reply) == Some(&Did::Abandon);
-                    there.monitor.counted.invalid += u32::from(is_left);
+                    there.monitor.counted.invalid += u64::from(is_left);
                 },
             )
         },
@@ -524,8 +524,8 @@ fn count_passes(server: &mut Server, now: Millis, op: &Op, first: bool) -> Reply
             if there.version.passes_are_counted_first() != first {
                 return;
             }
-            let begun = u32::from(has_begun(there, was));
-            let ended = u32::from(has_ended(there, was));
+            let begun = u64::from(has_begun(there, was));
+            let ended = u64::from(has_ended(there, was));
             let (less, more) = if first { (begun, ended) } else { (ended, begun) };
             let counted = &mut there.monitor.counted.passes;
             *counted = *counted + more - less;

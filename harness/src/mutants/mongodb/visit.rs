@@ -436,7 +436,8 @@ pub(super) const MUTANTS: &[Mistake] = &[
                 |there, was, reply| {
                     if let Some(Did::Interrupt | Did::Abandon) = did(reply) {
                         let visit = pass_of(was).and_then(|pass| pass.visit.as_ref());
-                        there.monitor.counted.deleted += visit.map_or(0, |visit| visit.deleted);
+                        there.monitor.counted.deleted +=
+                            visit.map_or(0, |visit| u64::from(visit.deleted));
                     }
                 },
             )

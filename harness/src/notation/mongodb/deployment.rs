@@ -384,10 +384,10 @@ fn counters(value: &Json) -> Result<Counters, Fault> {
     let known = ["passes", "sub_passes", "deleted_documents", "invalid_skips"];
     let fields = Fields::of(value, "the counters", &known)?;
     Ok(Counters {
-        passes: fields.required("passes", small)?,
-        sub_passes: fields.optional("sub_passes", small)?,
-        deleted_documents: fields.required("deleted_documents", small)?,
-        invalid_skips: fields.optional("invalid_skips", small)?,
+        passes: fields.required("passes", count)?,
+        sub_passes: fields.optional("sub_passes", count)?,
+        deleted_documents: fields.required("deleted_documents", count)?,
+        invalid_skips: fields.optional("invalid_skips", count)?,
     })
 }
 

@@ -205,17 +205,17 @@ impl Woke {
     }
 }
 
-/// What `serverStatus().metrics.ttl` counts since the process started.
+/// What `serverStatus().metrics.ttl` counts since the process started. Servers count in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Counters {
     /// `passes`.
-    pub passes: u32,
+    pub passes: u64,
     /// `subPasses`, where the version has it.
-    pub sub_passes: Option<u32>,
+    pub sub_passes: Option<u64>,
     /// `deletedDocuments`.
-    pub deleted_documents: u32,
+    pub deleted_documents: u64,
     /// `invalidTTLIndexSkips`, where the version has it.
-    pub invalid_skips: Option<u32>,
+    pub invalid_skips: Option<u64>,
 }
 
 /// An entry of the oplog.

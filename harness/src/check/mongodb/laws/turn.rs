@@ -179,8 +179,8 @@ pub(super) fn a_turn_is_counted(walk: &W, seen: &S) -> bool {
 }
 
 /// What is counted, and what a visit that goes on will count.
-fn counted_and_to_count(there: &Member) -> u32 {
-    there.monitor.counted.deleted + visiting(there).map_or(0, |visit| visit.deleted)
+fn counted_and_to_count(there: &Member) -> u64 {
+    there.monitor.counted.deleted + visiting(there).map_or(0, |visit| u64::from(visit.deleted))
 }
 
 /// A step counts no more than it deletes; and just as much, but where a visit ends too early.
@@ -188,13 +188,13 @@ pub(super) fn counters_add_up(walk: &W, seen: &S) -> bool {
     turns(walk, seen).all(|(next, member, taken)| {
         let before = &seen.state().members[member];
         let after = &next.step.state.members[member];
-        let taken = taken.len() as u32;
+        let taken = taken.len() as u64;
         let lost = visiting(before).filter(|_| is_cut_short(before, &next));
-        let lost = lost.map_or(0, |visit| visit.deleted);
+        let lost = lost.map_or(0, |visit| u64::from(visit.deleted));
         counted_and_to_count(after) == counted_and_to_count(before) + taken - lost
             && after.monitor.counted.deleted
                 <= before.monitor.counted.deleted
-                    + visiting(before).map_or(0, |visit| visit.deleted)
+                    + visiting(before).map_or(0, |visit| u64::from(visit.deleted))
                     + taken
     })
 }
@@ -216,7 +216,7 @@ pub(super) fn two_are_deleted_and_counted(walk: &W, seen: &S) -> bool {
     turns(walk, seen).any(|(next, member, taken)| {
         let before = seen.state().members[member].monitor.counted.deleted;
         let after = next.step.state.members[member].monitor.counted.deleted;
-        taken.len() > 1 && after - before == taken.len() as u32 || after - before > 1
+        taken.len() > 1 && after - before == taken.len() as u64 || after - before > 1
     })
 }
 
