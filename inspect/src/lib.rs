@@ -34,6 +34,7 @@ pub mod bson_file;
 mod bytes;
 mod calls;
 pub mod case;
+pub mod cassandra;
 pub mod checks;
 pub mod chosen;
 pub mod counterfactual;
