@@ -23,17 +23,46 @@ pub struct DebugReader {
     source: Source,
     /// The line that is read next, from 1.
     line: u64,
-    /// The lines of the record that is not yet known to be whole.
-    pending: Vec<Line>,
+    /// The record that is not yet known to be whole.
+    pending: Record,
     /// What of a record is still to be answered.
     ready: VecDeque<Item>,
-    /// The key of the partition, and whether it has rows.
+    /// The key of the partition.
     partition: Option<String>,
 }
 
-struct Line {
-    number: u64,
+/// The lines of a record.
+#[derive(Default)]
+struct Record {
+    /// The number of the first line, from 1.
+    line: u64,
+    /// The lines, with a line break before each but the first.
     text: String,
+    /// Where the last line but the first begins that may begin a record, and its number.
+    bracket: Option<(usize, u64)>,
+}
+
+impl Record {
+    fn new(line: u64, text: String) -> Record {
+        Record { line, text, bracket: None }
+    }
+
+    /// Adds a line.
+    fn push(&mut self, number: u64, line: &str) {
+        if number > self.line {
+            self.text.push('\n');
+            if line.starts_with('[') {
+                self.bracket = Some((self.text.len(), number));
+            }
+        }
+        self.text.push_str(line);
+    }
+
+    /// Takes away what may begin another record.
+    fn split(&mut self) -> Option<Record> {
+        let (at, line) = self.bracket.take()?;
+        Some(Record::new(line, self.text.split_off(at)))
+    }
 }
 
 /// What a record cannot be read for, and at which byte of it.
@@ -57,7 +86,8 @@ impl DebugReader {
     /// Begins to read.
     pub fn new(source: Source) -> DebugReader {
         let (notes, ready) = (Notes::default(), VecDeque::new());
-        DebugReader { notes, source, line: 1, pending: Vec::new(), ready, partition: None }
+        let pending = Record::new(1, String::new());
+        DebugReader { notes, source, line: 1, pending, ready, partition: None }
     }
 
     /// The next partition, row or bound.
@@ -71,45 +101,40 @@ impl DebugReader {
         Ok(self.ready.pop_front())
     }
 
-    /// The lines of the next record.
-    fn next_record(&mut self) -> Result<Option<Vec<Line>>, Fault> {
-        let mut length: usize = self.pending.iter().map(|line| line.text.len()).sum();
+    /// The next record.
+    fn next_record(&mut self) -> Result<Option<Record>, Fault> {
         loop {
+            let number = self.line;
             let Some(line) = self.next_line()? else {
                 let record = std::mem::take(&mut self.pending);
-                let is_blank = record.iter().all(|line| line.text.trim().is_empty());
+                let is_blank = record.text.trim().is_empty();
                 return Ok(if is_blank { None } else { Some(record) });
             };
-            length += line.text.len() + 1;
-            if length > LONGEST {
-                let what = format!("expected at most {LONGEST} bytes in a record, found more");
-                return Err(self.fault(Place::Line(line.number, 1), what, AS_JSON));
-            }
-            let is_mark = mark(&line.text).is_some();
-            // A key with a line break begins on a line before.
-            let begins = match is_mark {
-                true if line.text.starts_with('[') => Some(self.pending.len()),
-                true => self
-                    .pending
-                    .iter()
-                    .skip(1)
-                    .rposition(|l| l.text.starts_with('['))
-                    .map(|at| at + 1),
-                false => None,
+            let next = match mark(&line) {
+                None => None,
+                Some(_) if line.starts_with('[') => Some(Record::new(number, line.clone())),
+                // A key with a line break begins on a line before.
+                Some(_) => self.pending.split().map(|mut record| {
+                    record.push(number, &line);
+                    record
+                }),
             };
-            self.pending.push(line);
-            if let Some(begins) = begins.filter(|begins| *begins > 0) {
-                let next = self.pending.split_off(begins);
+            if let Some(next) = next {
                 let record = std::mem::replace(&mut self.pending, next);
-                if record.iter().any(|line| !line.text.trim().is_empty()) {
-                    return Ok(Some(record));
+                if record.text.trim().is_empty() {
+                    continue;
                 }
-                length = self.pending.iter().map(|line| line.text.len()).sum();
+                return Ok(Some(record));
             }
+            if self.pending.text.len() + line.len() > LONGEST {
+                let what = format!("expected at most {LONGEST} bytes in a record, found more");
+                return Err(self.fault(Place::Line(number, 1), what, AS_JSON));
+            }
+            self.pending.push(number, &line);
         }
     }
 
-    fn next_line(&mut self) -> Result<Option<Line>, Fault> {
+    fn next_line(&mut self) -> Result<Option<String>, Fault> {
         let (number, mut bytes) = (self.line, Vec::new());
         let mut part = (&mut self.source.reader).take(LONGEST as u64 + 2);
         let read = part.read_until(b'\n', &mut bytes);
@@ -130,7 +155,7 @@ impl DebugReader {
             let what = "expected UTF-8, found something else";
             self.fault(place, what, "keep the dump as UTF-8, as sstabledump writes it")
         })?;
-        Ok(Some(Line { number, text }))
+        Ok(Some(text))
     }
 
     fn fault(&self, place: Place, what: impl Into<String>, fix: &str) -> Fault {
@@ -138,13 +163,10 @@ impl DebugReader {
     }
 
     /// Reads a record and makes its items ready.
-    fn record(&mut self, lines: &[Line]) -> Result<(), Fault> {
-        let mut joined: String =
-            lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+    fn record(&mut self, record: &Record) -> Result<(), Fault> {
         // A line break at the end is not part of it; one in front cannot be.
-        joined.truncate(joined.trim_end_matches(['\n', '\r']).len());
-        let line = lines[0].number;
-        let record = match record(&joined, line, &mut self.notes) {
+        let (line, joined) = (record.line, record.text.trim_end_matches(['\n', '\r']));
+        let record = match read_record(joined, line, &mut self.notes) {
             Ok(record) => record,
             Err(wrong) => {
                 let (down, column) = text::line_and_column(joined.as_bytes(), wrong.at);
@@ -170,7 +192,8 @@ impl DebugReader {
     }
 }
 
-struct Record<'a> {
+/// What a record says.
+struct Said<'a> {
     key: &'a str,
     position: u64,
     what: What,
@@ -203,11 +226,13 @@ impl<'a> Rest<'a> {
     }
 
     fn expected(&self, what: &str) -> Wrong {
-        let found = match self.left() {
+        // What comes after a line break stands on the next line.
+        let at = self.at + usize::from(self.left().starts_with('\n'));
+        let found = match &self.all[at..] {
             "" => "the end of the record".to_owned(),
-            left => format!("`{}`", text::shortened(left)),
+            left => format!("`{}`", text::shortened(left).escape_debug()),
         };
-        Wrong { at: self.at, what: format!("expected {what}, found {found}"), fix: BROKEN }
+        Wrong { at, what: format!("expected {what}, found {found}"), fix: BROKEN }
     }
 
     fn number(&mut self, what: &str) -> Read<i64> {
@@ -237,7 +262,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-fn record<'a>(text: &'a str, line: u64, notes: &mut Notes) -> Read<Record<'a>> {
+fn read_record<'a>(text: &'a str, line: u64, notes: &mut Notes) -> Read<Said<'a>> {
     let mut rest = Rest { all: text, at: 0 };
     let Some(mark) = mark(text).filter(|_| text.starts_with('[')) else {
         return Err(rest.expected("`[key]@position` and a row, a bound or a deletion"));
@@ -260,7 +285,7 @@ fn record<'a>(text: &'a str, line: u64, notes: &mut Notes) -> Read<Record<'a>> {
         left if left.starts_with("Marker ") => What::Row(marker(rest, line, position, notes)?),
         _ => What::Row(row(rest, line, position, notes)?),
     };
-    Ok(Record { key, position, what })
+    Ok(Said { key, position, what })
 }
 
 /// `Marker KIND(prefix)@timestamp/local` or, of a boundary, `…@timestamp/local-timestamp/local`.

@@ -120,7 +120,8 @@ const KINDS: &[Kind] = &[
 pub fn refuse(file: &str, head: &[u8], wanted: Wanted) -> Result<(), Fault> {
     let (tool, give) = wanted.tool();
     let expected = |found: &str| format!("expected what `{tool}` prints, found {found}");
-    if head.trim_ascii().is_empty() {
+    let text = text(head);
+    if text.is_empty() {
         let fix = format!("{give}; if that is nothing, look at its errors");
         return Err(Fault::whole(file, expected("an empty file"), fix));
     }
@@ -129,7 +130,6 @@ pub fn refuse(file: &str, head: &[u8], wanted: Wanted) -> Result<(), Fault> {
         let byte = format!("byte 0x{:02x}, as in a component of an sstable itself", head[at]);
         return Err(Fault::whole(file, expected(&byte), give).at(Place::Offset(at as u64)));
     }
-    let text = text(head);
     let start: String = squeezed(&text);
     let kind = KINDS.iter().find(|kind| (kind.is)(&start) || (kind.is)(&text));
     match kind {

@@ -430,16 +430,23 @@ impl Parser<'_> {
         };
         let first = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
         if self.section == Section::Sizes {
+            // There are fewer buckets of cells, so the last lines have sizes only.
             let numbers: Vec<&str> = text.split_whitespace().collect();
-            let [at, sizes, cells] = numbers[..] else { return Ok(false) };
+            let (at, sizes, cells) = match numbers[..] {
+                [at, sizes, cells] => (at, sizes, Some(cells)),
+                [at, sizes] => (at, sizes, None),
+                _ => return Ok(false),
+            };
             if !at.starts_with(|c: char| c.is_ascii_digit()) {
                 return Ok(false);
             }
             let at = self.integer(line, name, at)?;
-            let (sizes, cells) = (self.count(line, name, sizes)?, self.count(line, name, cells)?);
-            let of = |count| Bucket { at, count };
-            self.now.partition_sizes.get_or_insert_default().buckets.push(of(sizes));
-            self.now.column_counts.get_or_insert_default().buckets.push(of(cells));
+            let sizes = Bucket { at, count: self.count(line, name, sizes)? };
+            self.now.partition_sizes.get_or_insert_default().buckets.push(sizes);
+            if let Some(cells) = cells {
+                let cells = Bucket { at, count: self.count(line, name, cells)? };
+                self.now.column_counts.get_or_insert_default().buckets.push(cells);
+            }
             return Ok(true);
         }
         if text == "Percentiles" {
