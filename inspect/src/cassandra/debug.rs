@@ -23,6 +23,8 @@ pub struct DebugReader {
     source: Source,
     /// The line that is read next, from 1.
     line: u64,
+    /// Memory for a line.
+    spare: Vec<u8>,
     /// The record that is not yet known to be whole.
     pending: Record,
     /// What of a record is still to be answered.
@@ -87,7 +89,7 @@ impl DebugReader {
     pub fn new(source: Source) -> DebugReader {
         let (notes, ready) = (Notes::default(), VecDeque::new());
         let pending = Record::new(1, String::new());
-        DebugReader { notes, source, line: 1, pending, ready, partition: None }
+        DebugReader { notes, source, line: 1, spare: Vec::new(), pending, ready, partition: None }
     }
 
     /// The next partition, row or bound.
@@ -131,11 +133,13 @@ impl DebugReader {
                 return Err(self.fault(Place::Line(number, 1), what, AS_JSON));
             }
             self.pending.push(number, &line);
+            self.spare = line.into_bytes();
         }
     }
 
     fn next_line(&mut self) -> Result<Option<String>, Fault> {
-        let (number, mut bytes) = (self.line, Vec::new());
+        let (number, mut bytes) = (self.line, std::mem::take(&mut self.spare));
+        bytes.clear();
         let mut part = (&mut self.source.reader).take(LONGEST as u64 + 2);
         let read = part.read_until(b'\n', &mut bytes);
         let place = Place::Line(number, 1);
@@ -407,7 +411,7 @@ fn clustering_and_cells<'a>(
     const TRIED: usize = 16;
     let left = rest.left();
     let ends = || left.match_indices(" | ").map(|(at, _)| at).take(TRIED);
-    let is_outside = |at: &usize| left[..*at].matches('\'').count() % 2 == 0;
+    let is_outside = |at: &usize| left[..*at].matches('\'').count().is_multiple_of(2);
     let mut wrong = None;
     for end in ends().filter(is_outside).chain(ends().filter(|at| !is_outside(at))) {
         let mut losses = Notes::default();

@@ -454,7 +454,7 @@ impl Parser<'_> {
         }
         let label = first(text);
         let is_percentile = matches!(label.as_str(), "Min" | "Max") || label.ends_with("th");
-        if is_percentile && !text.contains([':', '|']) || is_percentile && text.contains('(') {
+        if is_percentile && (text.contains('(') || !text.contains([':', '|'])) {
             let value = self.integer(line, name, &first(&text[label.len()..]))?;
             self.histogram().percentiles.push((label, value));
             return Ok(true);

@@ -1,6 +1,6 @@
 //! Which JSON comes next? Strict JSON, read from anywhere with little memory, and with places.
 
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 
 use crate::fault::{Fault, Place};
 use crate::source::{Source, unreadable};
@@ -11,6 +11,10 @@ pub struct Stream {
     /// The name of the file, for messages.
     pub file: String,
     reader: Box<dyn BufRead>,
+    /// What is read ahead, from `at` to `end`.
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
     /// The line that is read, from 1.
     line: u64,
     /// How many bytes of the line are read.
@@ -25,6 +29,8 @@ type Read<T> = Result<T, Fault>;
 const DEEPEST: usize = 200;
 /// No single string or value is longer, in bytes; the server's own limit on a write is smaller.
 const LONGEST: usize = 64 << 20;
+/// How much is read at once, in bytes.
+const AHEAD: usize = 1 << 16;
 /// What helps where the text ends too early.
 pub const CUT_OFF: &str = "the dump is cut off: run sstabledump again, and look at its errors";
 /// What helps where it is not JSON, or not this JSON.
@@ -33,20 +39,32 @@ pub const BROKEN: &str = "give what sstabledump prints, unchanged";
 impl Stream {
     /// Begins to read.
     pub fn new(source: Source) -> Stream {
-        Stream { file: source.file, reader: source.reader, line: 1, column: 0, tape: None }
+        let Source { file, reader, .. } = source;
+        let (buffer, at, end) = (vec![0; AHEAD], 0, 0);
+        Stream { file, reader, buffer, at, end, line: 1, column: 0, tape: None }
+    }
+
+    /// Reads ahead where nothing is left.
+    fn fill(&mut self) -> Read<&[u8]> {
+        while self.at == self.end {
+            match self.reader.read(&mut self.buffer) {
+                Ok(0) => return Ok(&[]),
+                Ok(length) => (self.at, self.end) = (0, length),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(&self.file, &error).at(self.here())),
+            }
+        }
+        Ok(&self.buffer[self.at..self.end])
     }
 
     /// The next byte, which stays.
     fn peek(&mut self) -> Read<Option<u8>> {
-        match self.reader.fill_buf() {
-            Ok(buffer) => Ok(buffer.first().copied()),
-            Err(error) => Err(unreadable(&self.file, &error).at(self.here())),
-        }
+        Ok(self.fill()?.first().copied())
     }
 
     /// Takes the byte that was peeked.
     fn take(&mut self, byte: u8) {
-        self.reader.consume(1);
+        self.at += 1;
         self.column += 1;
         if byte == b'\n' {
             self.line += 1;
@@ -206,18 +224,16 @@ impl Stream {
     /// The bytes of a string up to a quote, an escape or something that may not stand in it.
     fn plain_run(&mut self, bytes: &mut Vec<u8>) -> Read<()> {
         loop {
-            let buffer = match self.reader.fill_buf() {
-                Ok(buffer) => buffer,
-                Err(error) => return Err(unreadable(&self.file, &error).at(self.here())),
-            };
+            self.fill()?;
+            let left = &self.buffer[self.at..self.end];
             let is_plain = |byte: &u8| *byte >= 0x20 && *byte != b'"' && *byte != b'\\';
-            let length = buffer.iter().take_while(|byte| is_plain(byte)).count();
-            bytes.extend_from_slice(&buffer[..length]);
+            let length = left.iter().take_while(|byte| is_plain(byte)).count();
+            bytes.extend_from_slice(&left[..length]);
             if let Some(tape) = &mut self.tape {
-                tape.extend_from_slice(&buffer[..length]);
+                tape.extend_from_slice(&left[..length]);
             }
-            let goes_on = length == buffer.len() && length > 0 && bytes.len() <= LONGEST;
-            self.reader.consume(length);
+            let goes_on = length == left.len() && length > 0 && bytes.len() <= LONGEST;
+            self.at += length;
             self.column += length as u64;
             if !goes_on {
                 return Ok(());
