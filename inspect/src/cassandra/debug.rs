@@ -149,6 +149,8 @@ impl DebugReader {
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
+        } else {
+            self.notes.lose(Loss::End, number);
         }
         if number == 1 && bytes.starts_with(&[0xef, 0xbb, 0xbf]) {
             bytes.drain(..3);
@@ -410,6 +412,10 @@ fn clustering_and_cells<'a>(
 ) -> Read<(&'a str, Vec<Cell>, Vec<ComplexDeletion>)> {
     const TRIED: usize = 16;
     let left = rest.left();
+    // An editor may have taken the space at the end.
+    if let Some(clustering) = left.strip_suffix(" |").filter(|text| !text.contains(" | ")) {
+        return Ok((clustering, Vec::new(), Vec::new()));
+    }
     let ends = || left.match_indices(" | ").map(|(at, _)| at).take(TRIED);
     let is_outside = |at: &usize| left[..*at].matches('\'').count().is_multiple_of(2);
     let mut wrong = None;

@@ -84,7 +84,8 @@ pub enum Unfiltered {
 pub struct Row {
     /// The line on which it begins, from 1.
     pub line: u64,
-    /// Where it stands in the (uncompressed) data, in bytes.
+    /// Where it stands in the (uncompressed) data, in bytes. Of a partition's first row 4.1 prints two
+    /// positions, one in JSON and another with `-d`.
     pub position: Option<u64>,
     /// Its clustering; no values for a static row and for a table without clustering columns.
     pub clustering: Clustering,
@@ -250,6 +251,8 @@ pub enum Loss {
     Field,
     /// Where one clustering value ends and the next begins. Dump again without `-d`.
     Comma,
+    /// Whether a dump with `-d` is whole: its last line has no end.
+    End,
 }
 
 /// How often something was seen, and where first.
@@ -488,6 +491,7 @@ impl Loss {
             Loss::Star => "a `*` in a bound may be a text, and is taken for an open column",
             Loss::Field => "the field of a user-defined type is not printed: dump without `-d`",
             Loss::Comma => "clustering values are split at commas: dump without `-d`",
+            Loss::End => "the last line has no end, so the dump may be cut off: dump again",
         }
     }
 }

@@ -360,3 +360,22 @@ fn fields_in_another_order_and_unknown_ones_lose_nothing() {
     assert!(dump.notes.table_kinds.contains("VIEW"));
     assert_eq!(dump.notes.unknown["row.colour"].first_line, 2);
 }
+
+#[test]
+fn line_ends_and_spaces_that_editors_change_do_not_matter() {
+    let text =
+        String::from_utf8(crate::support::bytes("sstabledump/docs/d04-sstabledump-d-internal.txt"));
+    let text = text.expect("it is UTF-8");
+    let deleted =
+        "[k]@0 Row[info=[ts=-9223372036854775808] del=deletedAt=5, localDeletion=6 ]: 4 |";
+
+    let read =
+        |text: &str| sstabledump::parse("f", text.as_bytes()).unwrap_or_else(|f| panic!("{f}"));
+    let (unix, windows) = (read(&text), read(&text.replace('\n', "\r\n")));
+    let marked = read(&format!("\u{feff}{text}"));
+
+    assert_eq!(unix, windows);
+    assert_eq!(unix, marked);
+    assert_eq!(read(deleted).partitions, read(&format!("{deleted} \n\n")).partitions);
+    assert_eq!(row(&read(deleted), 0, 0).clustering.plain(), ["4"]);
+}
