@@ -3,7 +3,8 @@
 //! [`dump::find`] looks at a path, [`report::report`] reads everything once and counts, and
 //! [`report::Report::rulings`] reads again for the documents that are asked for. [`show`] writes the
 //! report for people, [`json`] as data. [`diff::diff`] says what a change would delete. Nothing is
-//! ever written anywhere else, no clock is read, and no input makes this panic.
+//! ever written anywhere else, no clock is read, and no input makes this panic. [`cassandra`] reads
+//! what the tools of Cassandra print.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -34,6 +35,7 @@ pub mod bson_file;
 mod bytes;
 mod calls;
 pub mod case;
+pub mod cassandra;
 pub mod checks;
 pub mod chosen;
 pub mod counterfactual;
