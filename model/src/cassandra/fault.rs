@@ -43,7 +43,11 @@ pub fn fails(book: &Book, config: &Config, node: &State, op: &Op, now: i64) -> O
 fn compacts(op: &Op) -> bool {
     matches!(
         op,
-        Op::Compact(_) | Op::Major { .. } | Op::GarbageCollect(_) | Op::Tasks(_) | Op::Background(_)
+        Op::Compact(_)
+            | Op::Major { .. }
+            | Op::GarbageCollect(_)
+            | Op::Tasks(_)
+            | Op::Background(_)
     )
 }
 
