@@ -53,10 +53,12 @@ pub struct Args {
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     at: Option<String>,
     /// A deletion that is later than this many days after --at is no finding
-    #[arg(long, value_name = "DAYS", default_value_t = 3650)]
+    #[arg(long, value_name = "DAYS", default_value_t = 3650, allow_hyphen_values = true,
+          value_parser = days)]
     horizon: u32,
     /// How many documents to name for each reason
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, allow_hyphen_values = true,
+          value_parser = count)]
     examples: usize,
     /// Print data instead of text
     #[arg(long)]
@@ -67,6 +69,18 @@ pub struct Args {
     /// Only this collection of the dump; of a single file, its name
     #[arg(long, value_name = "DB.COLL")]
     collection: Option<String>,
+}
+
+fn days(given: &str) -> Result<u32, String> {
+    given.parse().map_err(|_| {
+        format!("expected days, from 0 to {}; fix: write a number such as 3650", u32::MAX)
+    })
+}
+
+fn count(given: &str) -> Result<usize, String> {
+    given.parse().map_err(|_| {
+        "expected a number from 0 on; fix: write how many to name, such as 3".to_owned()
+    })
 }
 
 /// Compares, and answers the exit code: 0, 1 for a finding, 2 for bad input.
@@ -120,6 +134,11 @@ fn ask(args: &Args) -> Result<(Diff, Vec<String>), Fault> {
         Change::Replaced => releases_between(from, to),
         _ => Vec::new(),
     };
+    if let Change::Synced(source) = change {
+        let apart = [source, from].map(|member| (member, releases_between(member, to)));
+        let apart = apart.iter().find(|(_, between)| !between.is_empty());
+        notes.extend(apart.map(|(member, between)| not_one_set(*member, to, between)));
+    }
     match change {
         Change::Replaced if !between.is_empty() => notes.push(over(&between)),
         Change::Synced(source) if args.primary.is_none() => notes.push(format!(
@@ -197,7 +216,8 @@ fn mode(args: &Args) -> Result<Mode, Fault> {
         _ if args.primary.is_some() && !args.sync => wrong(
             "--primary",
             "expected `--sync` with it, found none",
-            "say where the data stands now with `--from VERSION`",
+            "add `--sync`, for members that join by initial sync; or leave `--primary` out and say \
+             where the data stands now with `--from VERSION`",
         ),
         _ if args.standalone && (args.sync || args.restore || !between) => wrong(
             "--standalone",
@@ -287,12 +307,24 @@ fn releases_between(from: Version, to: Version) -> Vec<Version> {
     between
 }
 
+fn names(between: &[Version]) -> String {
+    let names = between.iter().map(|release| format!("{}.{}", release.major, release.minor));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Members of a set are of one release, or of one and the next.
+fn not_one_set(member: Version, to: Version, between: &[Version]) -> String {
+    format!(
+        "members of {member} and {to} cannot be in one set, which holds one release and the next: \
+         between them lie {}; compare each step of the way by itself",
+        names(between)
+    )
+}
+
 fn over(between: &[Version]) -> String {
-    let names: Vec<String> =
-        between.iter().map(|release| format!("{}.{}", release.major, release.minor)).collect();
     format!(
         "binaries are replaced from one release to the next: the way leads over {}, which deletes \
          by its own rules while it runs; compare each step by itself, with the patch that will run",
-        names.join(", ")
+        names(between)
     )
 }

@@ -9,6 +9,8 @@ mod bad_input;
 #[path = "explain/support.rs"]
 #[expect(dead_code, reason = "the tests of explain share these")]
 mod files;
+#[path = "diff/said.rs"]
+mod said;
 #[path = "diff/support.rs"]
 mod support;
 

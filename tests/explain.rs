@@ -4,6 +4,8 @@
 use bson::{DateTime, doc};
 use serde_json::{Value, json};
 
+#[path = "explain/as_listed.rs"]
+mod as_listed;
 #[path = "explain/bad_input.rs"]
 mod bad_input;
 #[path = "explain/checks.rs"]

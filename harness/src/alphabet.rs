@@ -14,6 +14,7 @@ use ttlspec_model::{Millis, Spec};
 
 use crate::values::Source;
 
+pub(crate) mod cassandra;
 pub mod mongodb;
 mod world;
 
@@ -104,6 +105,12 @@ pub trait Alphabet: Spec {
 
     /// The next operation of a course, and its instant.
     fn step_on(course: &mut Self::Course, source: &mut dyn Source) -> (Millis, Self::Op);
+
+    /// Does an engine play it? Where a rule of the book is switched off, the specification is walked
+    /// alone.
+    fn is_played(_: &Self::Config) -> bool {
+        true
+    }
 
     /// Small worlds at one configuration.
     fn worlds(config: &Self::Config) -> Vec<World<Self>>;

@@ -29,6 +29,7 @@ use crate::notation::Notation;
 use crate::script::Script;
 use crate::vector::{Vector, VectorFile};
 
+pub(crate) mod cassandra;
 pub(crate) mod mongodb;
 mod run;
 pub(crate) mod tables;

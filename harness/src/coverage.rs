@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ttlspec_model::Rule;
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::MongoDb;
 use ttlspec_model::ruling::Level;
 
@@ -16,6 +17,7 @@ use crate::mutants::{Fate, Seen};
 use crate::system::System;
 use crate::vector::{self, Errors, Vector};
 
+pub(crate) mod cassandra;
 mod catalogue;
 mod missing;
 pub(crate) mod mongodb;
@@ -29,7 +31,7 @@ use part::Part;
 pub use sources::{Citation, citations};
 
 /// Every system, in the order of the book.
-const SYSTEMS: &[PartOf] = &[part_of::<MongoDb>];
+const SYSTEMS: &[PartOf] = &[part_of::<MongoDb>, part_of::<Cassandra>];
 
 /// Gathers what holds the rules of one system, with its vectors below a folder.
 type PartOf = fn(&Path) -> Result<Part, Errors>;

@@ -12,6 +12,7 @@ use ttlspec_model::{Engine, Rule, Vocabulary};
 use crate::check::Opener;
 use crate::system::System;
 
+pub(crate) mod cassandra;
 mod kill;
 pub(crate) mod mongodb;
 

@@ -11,6 +11,7 @@ use crate::check::Opener;
 use crate::system::System;
 use crate::values::Seeded;
 
+pub mod cassandra;
 pub mod mongodb;
 
 /// What must hold, in one sentence, and how that is found out.

@@ -17,6 +17,7 @@ use crate::properties::Property;
 use crate::values::Source;
 use crate::vector::Vector;
 
+mod cassandra;
 mod mongodb;
 
 /// All that the harness has of one system.

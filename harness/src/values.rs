@@ -8,6 +8,7 @@
 //! Here is what all systems share: choices, instants and dates. The words of one system are in the
 //! module that bears its name.
 
+pub mod cassandra;
 pub mod mongodb;
 
 mod instant;

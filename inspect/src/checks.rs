@@ -4,7 +4,7 @@
 //! the server shows, with the command to run there and what its answers mean. What does not apply to
 //! the version or to the kind of collection is left out.
 
-use bson::Bson;
+use bson::{Bson, Document};
 use ttlspec_model::Rule;
 use ttlspec_model::mongodb::index::{FILTER, Kind};
 use ttlspec_model::mongodb::pass::Use;
@@ -14,7 +14,7 @@ use crate::json::relaxed;
 use crate::near_miss::documents;
 use crate::rule_on::{Standing, Ttl, in_short};
 use crate::survey::{Survey, Tally};
-use crate::whole::Part;
+use crate::whole::{Part, renamed};
 
 /// Something that can stand in the way, and that the dump shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -364,14 +364,17 @@ pub fn of_index(standing: &Standing, survey: &Survey, nth: usize) -> Vec<Check> 
             true => (buckets_of(&survey.namespace), format!("control.min.{path}")),
             false => (survey.namespace.clone(), path),
         };
+        let old = format!("{{{}: {{$lte: new Date(Date.now() - {millis})}}}}", quoted(&path));
+        let condition = match filter_there(ttl) {
+            Some(filter) => {
+                format!("{{$and: [{old}, {}]}}", value_in_shell(&Bson::Document(filter)))
+            }
+            None => old,
+        };
         checks.push(check(
             Rule::MongodbVisibilityUntilPass,
             "are they still there, with these dates?",
-            format!(
-                "{}.countDocuments({{{}: {{$lte: new Date(Date.now() - {millis})}}}})",
-                in_shell(&held_in),
-                quoted(&path)
-            ),
+            format!("{}.countDocuments({condition})", in_shell(&held_in)),
             &["0: they were deleted, or given another date, since the dump"],
         ));
     }
@@ -486,6 +489,42 @@ fn of_own(server: Version, namespace: &str, part: &Part, lifetime: Option<i64>) 
 fn buckets_of(namespace: &str) -> String {
     let (database, name) = parts(namespace);
     format!("{database}.system.buckets.{name}")
+}
+
+/// The filter of an index, as a query of the collection that holds the documents: buckets have the
+/// value of the meta field in `meta`.
+fn filter_there(ttl: &Ttl) -> Option<Document> {
+    let filter = ttl.index.as_ref()?.spec.get_document(FILTER).ok()?;
+    let meta = ttl.part.as_ref().filter(|part| part.is_of_buckets()).and_then(Part::meta_field);
+    Some(meta.map_or_else(|| filter.clone(), |meta| renamed(filter, meta, "meta")))
+}
+
+/// A value as the shell reads it.
+fn value_in_shell(value: &Bson) -> String {
+    match value {
+        Bson::DateTime(date) => format!("new Date({})", date.timestamp_millis()),
+        Bson::ObjectId(id) => format!("ObjectId(\"{id}\")"),
+        Bson::Int64(long) => format!("NumberLong(\"{long}\")"),
+        Bson::Decimal128(decimal) => format!("NumberDecimal(\"{decimal}\")"),
+        Bson::Double(double) if double.is_nan() => "NaN".to_owned(),
+        Bson::Double(double) if double.is_infinite() => {
+            if *double > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+        }
+        Bson::Document(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| format!("{}: {}", quoted(name), value_in_shell(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Bson::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(value_in_shell).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        Bson::String(_) | Bson::Boolean(_) | Bson::Null | Bson::Int32(_) | Bson::Double(_) => {
+            relaxed(value).to_string()
+        }
+        other => format!("EJSON.deserialize({})", relaxed(other)),
+    }
 }
 
 fn quoted(text: &str) -> String {

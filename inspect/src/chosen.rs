@@ -1,7 +1,8 @@
 //! Which collections of a dump are looked at, and with which indexes?
 
-use bson::Document;
-use ttlspec_model::mongodb::index::Kind;
+use bson::{Bson, Document, doc};
+use ttlspec_model::mongodb::index::{Kind, SECONDS};
+use ttlspec_model::mongodb::number::is_true;
 
 use crate::dump::{Data, Dump, Skipped};
 use crate::fault::Fault;
@@ -101,6 +102,7 @@ impl Choice {
             }
             metadata.sort = Sort::Ruled(Kind::Plain);
         }
+        cluster_key(&mut metadata);
         if let Sort::Ruled(kind) = &metadata.sort {
             let own = whole::own(*kind, &metadata.options);
             metadata.indexes.splice(..0, own);
@@ -119,6 +121,21 @@ impl Choice {
             self.faults.push(Fault::whole(&file, what, fix));
         }
     }
+}
+
+/// A server lists the cluster key among the indexes, and it is none: neither a restore nor a sync makes
+/// it again. Where nothing else says that the collection is clustered, the list does.
+fn cluster_key(metadata: &mut Metadata) {
+    let is_listed = |spec: &Document| spec.get("clustered").is_some_and(is_true);
+    let Some(listed) = metadata.indexes.iter().find(|spec| is_listed(spec)) else { return };
+    if metadata.sort == Sort::Ruled(Kind::Plain) {
+        let key = listed.get("key").cloned().unwrap_or(Bson::Null);
+        let seconds = listed.get(SECONDS).map(|seconds| (SECONDS.to_owned(), seconds.clone()));
+        metadata.options.insert("clusteredIndex", doc! { "key": key, "unique": true });
+        metadata.options.extend(seconds);
+        metadata.sort = Sort::Ruled(Kind::Clustered);
+    }
+    metadata.indexes.retain(|spec| !is_listed(spec));
 }
 
 /// Do metadata and documents belong together?

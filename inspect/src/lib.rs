@@ -56,6 +56,7 @@ pub mod source;
 pub mod survey;
 pub mod text;
 mod typed;
+mod unfollowed;
 pub mod whole;
 
 pub use bytes::dump_parse_bytes;

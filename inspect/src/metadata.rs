@@ -5,7 +5,7 @@ use ttlspec_model::mongodb::index::{Kind, SECONDS};
 use ttlspec_model::mongodb::number::is_true;
 
 use crate::fault::{Fault, Place};
-use crate::text;
+use crate::text::{self, shortened};
 
 /// What a collection is.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,8 +71,23 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Metadata, Fault> {
         let what = "expected `options` or `indexes` of a collection, found neither";
         return Err(fault(what.to_owned()));
     }
+    for index in &indexes {
+        let found = match index.get("key") {
+            Some(Bson::Document(_)) => continue,
+            None => "none".to_owned(),
+            Some(other) => format!("`{}`", shortened(&other.to_string())),
+        };
+        let name = index.get_str("name").unwrap_or_default();
+        return Err(fault(format!("expected an object as `key` of index `{name}`, found {found}")));
+    }
     let empty = Document::new();
-    let options = root.get_document("options").unwrap_or(&empty);
+    let options = match root.get("options") {
+        None | Some(Bson::Null) => &empty,
+        Some(Bson::Document(options)) => options,
+        Some(_) => {
+            return Err(fault("expected an object as `options`, found another value".into()));
+        }
+    };
     let name = root.get_str("collectionName").ok().map(str::to_owned);
     Ok(Metadata { name, sort: sort(&root, options), options: options.clone(), indexes })
 }

@@ -76,6 +76,10 @@ fn of_part(standing: &Standing, survey: &Survey, ttl: &Ttl, tally: &Tally, notes
         );
         notes.push(note(MongodbBucketDeleted, text));
     }
+    let own = survey.specs.iter().find(|spec| whole::is_own(spec));
+    if let Some(text) = own.and_then(|own| whole::unseen_at_start(own, server, standing.via)) {
+        notes.push(note(MongodbBucketLooksAgain, text));
+    }
     if ttl.usable.because.contains(&MongodbBucketOff) {
         let text = format!(
             "a bucket that begins outside 1970 to 2038-01-19T03:14:07Z{} turns the time to live of \
@@ -199,6 +203,9 @@ fn seconds(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
                     documents expire that are dated 68 years back";
         notes.push(note(Rule::MongodbNanRepair, text));
     }
+    if because.contains(&Rule::MongodbNanOverflows) {
+        notes.push(note(Rule::MongodbNanOverflows, ON_ARM));
+    }
     if because.contains(&Rule::MongodbNanZero) {
         let text = "NaN acts as 0 there: every document whose date has passed is expired";
         notes.push(note(Rule::MongodbNanZero, text));
@@ -222,6 +229,10 @@ fn seconds(standing: &Standing, ttl: &Ttl, notes: &mut Vec<Note>) {
     }
 }
 
+/// What a cast of NaN gives is the processor's business.
+pub const ON_ARM: &str = "that a visit fails by NaN is so on x86-64; on ARM this version may read NaN \
+                          as 0, and delete every document whose date has passed (SERVER-68359, \
+                          doubtful)";
 const GIVE_A_NUMBER: &str = "set a real number with collMod before any upgrade or restore";
 
 /// A value as people write it.
@@ -275,10 +286,14 @@ fn dates(tally: &Tally, notes: &mut Vec<Note>) {
 
 /// Documents that have something else than a date where it is expected.
 fn strays(survey: &Survey, ttl: &Ttl, tally: &Tally, notes: &mut Vec<Note>) {
-    let (all, strays, path) = (survey.documents, &tally.strays, ttl.path());
+    let (strays, path) = (&tally.strays, ttl.path());
+    // What the filter keeps out was not asked for a date.
+    let outside = tally.never_by_rule.get(&Rule::MongodbFilterOutside).copied().unwrap_or(0);
+    let asked = survey.documents - outside;
     let dated = tally.expired + tally.pending;
-    if ttl.lifetime().is_some() && all > 0 && dated == 0 {
-        let mut text = format!("0 of {all} documents have a usable date in {path}");
+    if ttl.lifetime().is_some() && asked > 0 && dated == 0 {
+        let which = if outside > 0 { " inside the filter" } else { "" };
+        let mut text = format!("0 of {asked} documents{which} have a usable date in {path}");
         let mut elsewhere: Vec<_> = strays.elsewhere.iter().collect();
         elsewhere.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
         for (name, count) in elsewhere.into_iter().take(3) {

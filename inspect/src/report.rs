@@ -5,7 +5,9 @@ use std::io;
 use bson::oid::ObjectId;
 use bson::{Bson, Document};
 use ttlspec_model::mongodb::compare::equal;
+use ttlspec_model::mongodb::index::SECONDS;
 use ttlspec_model::mongodb::life::{self, Verdict};
+use ttlspec_model::mongodb::words::Via;
 use ttlspec_model::{Rule, Ruling};
 
 use crate::chosen::{Choice, Chosen, choose};
@@ -18,6 +20,7 @@ use crate::propose;
 use crate::rule_on::{Decided, Standing, Ttl, arrive, decided};
 use crate::survey::{Survey, survey};
 use crate::text;
+use crate::unfollowed;
 use crate::whole::Part;
 
 /// What is asked.
@@ -135,8 +138,19 @@ impl Report {
         let Question { standing, next, .. } = self.question;
         // The choice leaves no view.
         let Sort::Ruled(kind) = metadata.sort else { return };
-        let arrived = arrive(&standing, kind, &metadata.indexes);
-        let what = (namespace, kind, metadata.indexes);
+        let mut indexes = metadata.indexes;
+        let versions = match standing.via {
+            Via::Created | Via::Restored => vec![standing.server],
+            Via::Upgraded | Via::Downgraded | Via::Synced => vec![standing.server, standing.from],
+        };
+        let file = data.name();
+        let place = (file.as_str(), namespace.as_str());
+        let deletes = |spec: &Document| spec.contains_key(SECONDS);
+        let unknown = unfollowed::take_out(&versions, place, &mut indexes, deletes);
+        let is_unknown = !unknown.is_empty();
+        self.faults.extend(unknown);
+        let arrived = arrive(&standing, kind, &indexes);
+        let what = (namespace, kind, indexes);
         let survey = survey(&standing, what, arrived, &mut documents, next);
         self.faults.extend(survey.fault.clone());
         let notes = near_miss::of_collection(&survey);
@@ -146,6 +160,7 @@ impl Report {
         }
         if survey.arrived.ttl.is_empty() {
             let reason = match is_known {
+                _ if is_unknown => unfollowed::NOT_RULED_ON.to_owned(),
                 true => near_miss::no_ttl(&survey),
                 false => near_miss::not_known(&survey),
             };

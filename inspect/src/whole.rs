@@ -15,7 +15,7 @@ use ttlspec_model::mongodb::life::Verdict;
 use ttlspec_model::mongodb::nan::{self, Arrival};
 use ttlspec_model::mongodb::number::{is_number, safe_long};
 use ttlspec_model::mongodb::pass::{Target, Use};
-use ttlspec_model::mongodb::version::Version;
+use ttlspec_model::mongodb::version::{ExtendedRange, Version};
 use ttlspec_model::mongodb::visibility::Collection;
 use ttlspec_model::mongodb::words::{Doc, Via};
 use ttlspec_model::{Millis, Rule, Ruling};
@@ -31,6 +31,9 @@ const OPTIONS: [&str; 6] = ["clusteredIndex", "timeseries", SECONDS, "capped", "
 
 /// The `_id` of a bucket with dates that an `_id` cannot hold, where one was seen.
 const EXTENDED: &str = "extended";
+
+/// Does a process see that when it starts?
+const SEEN_AT_START: &str = "extended-seen-at-start";
 
 /// A collection with these options, written like an index.
 pub fn own(kind: Kind, options: &Document) -> Option<Document> {
@@ -72,7 +75,10 @@ pub fn arrival(standing: &Standing, own: &Document) -> (Ruling<Arrival>, Option<
         Ok(made) => {
             let mut collection = made.verdict;
             collection.settings.seconds = seconds.as_ref().map(safe_long);
-            collection.is_extended = own.contains_key(EXTENDED);
+            collection.is_extended = own.contains_key(match standing.via {
+                Via::Upgraded | Via::Downgraded => SEEN_AT_START,
+                Via::Created | Via::Restored | Via::Synced => EXTENDED,
+            });
             let index = Arrival::Creation(Creation::Made(stored(&collection)));
             let because = if is_carried { Vec::new() } else { made.because };
             (Ruling::plain(index).after(&because), Some(collection))
@@ -128,15 +134,16 @@ fn as_asked(collection: &Collection, spec: &Document) -> Document {
         asked.insert("key", doc! { series.time.clone(): direction.clone() });
     }
     if let (Ok(filter), Some(meta)) = (spec.get_document(FILTER), &series.meta) {
-        asked.insert(FILTER, of_meta(filter, meta));
+        asked.insert(FILTER, renamed(filter, "meta", meta));
     }
     asked
 }
 
-/// The field `meta` of buckets is called otherwise in measurements.
-fn of_meta(filter: &Document, name: &str) -> Document {
-    let renamed = |path: &str| match path.strip_prefix("meta") {
-        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{name}{rest}"),
+/// A filter in which a field and what lies in it has another name. The field `meta` of buckets is
+/// called otherwise in measurements.
+pub fn renamed(filter: &Document, from: &str, to: &str) -> Document {
+    let path_of = |path: &str| match path.strip_prefix(from) {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{to}{rest}"),
         _ => path.to_owned(),
     };
     let inner = |value: &Bson| match value {
@@ -144,7 +151,7 @@ fn of_meta(filter: &Document, name: &str) -> Document {
             parts
                 .iter()
                 .map(|part| match part {
-                    Bson::Document(part) => Bson::Document(of_meta(part, name)),
+                    Bson::Document(part) => Bson::Document(renamed(part, from, to)),
                     other => other.clone(),
                 })
                 .collect(),
@@ -156,7 +163,7 @@ fn of_meta(filter: &Document, name: &str) -> Document {
         .iter()
         .map(|(path, value)| match is_list(path) {
             true => (path.clone(), inner(value)),
-            false => (renamed(path), value.clone()),
+            false => (path_of(path), value.clone()),
         })
         .collect()
 }
@@ -205,13 +212,17 @@ pub fn look(kind: Kind, specs: &mut [Document], data: &Data) {
     let Ok(time) = time.map(str::to_owned) else { return };
     // What cannot be read is said when the buckets are ruled on.
     let Ok(mut documents) = data.open() else { return };
-    let mut collection = Collection::new(kind);
     while let Ok(Some(stored)) = documents.next_document() {
         let Some(bucket) = bucket(&time, &stored) else { continue };
-        collection.documents.insert(0, Doc(bucket));
-        bucket::notice(&mut collection);
-        if collection.is_extended {
+        let mut alone = Collection::new(kind);
+        alone.documents.insert(0, Doc(bucket));
+        bucket::notice(&mut alone);
+        if alone.is_extended && !own.contains_key(EXTENDED) {
             own.insert(EXTENDED, stored.get("_id").cloned().unwrap_or(Bson::Null));
+        }
+        bucket::look_again(&mut alone);
+        if alone.is_extended {
+            own.insert(SEEN_AT_START, true);
             return;
         }
     }
@@ -220,6 +231,20 @@ pub fn look(kind: Kind, specs: &mut [Document], data: &Data) {
 /// The `_id` of the first bucket with dates that an `_id` cannot hold.
 pub fn extended(own: &Document) -> Option<&Bson> {
     own.get(EXTENDED)
+}
+
+/// What is to be said of a collection whose dates out of range no process sees that starts.
+pub fn unseen_at_start(own: &Document, server: Version, via: Via) -> Option<String> {
+    let is_unseen = own.contains_key(EXTENDED) && !own.contains_key(SEEN_AT_START);
+    let matters = server.extended_range() != ExtendedRange::Wraps;
+    let is_started = matches!(via, Via::Upgraded | Via::Downgraded);
+    (is_unseen && matters && is_started).then(|| {
+        format!(
+            "of its dates out of range all lie after 2106: the process in which they came spares them, \
+             one of {server} that is started since does not know, and deletes by what is left of the \
+             time in the _id; ruled on as after a start"
+        )
+    })
 }
 
 // ---- the ruling --------------------------------------------------------------------------------
@@ -252,6 +277,11 @@ impl Part {
     /// The field of a measurement with its time.
     pub fn time_field(&self) -> Option<&str> {
         self.collection.settings.series.as_ref().map(|series| series.time.as_str())
+    }
+
+    /// The field of a measurement with what its bucket shares.
+    pub fn meta_field(&self) -> Option<&str> {
+        self.collection.settings.series.as_ref().and_then(|series| series.meta.as_deref())
     }
 
     /// What a visit can do with it.

@@ -258,6 +258,7 @@ rules! {
         MongodbBucketThresholdCut = "mongodb.bucket.threshold-cut",
         MongodbBucketCut = "mongodb.bucket.cut",
         MongodbBucketOff = "mongodb.bucket.off",
+        MongodbBucketLooksAgain = "mongodb.bucket.looks-again",
         MongodbBucketTwoScans = "mongodb.bucket.two-scans",
         MongodbBucketIndex = "mongodb.bucket.index",
         MongodbBucketIndexFilter = "mongodb.bucket.index-filter",
@@ -273,6 +274,9 @@ rules! {
     }
     "cassandra/0-life" {
         CassandraLifeSecond = "cassandra.life.second",
+        CassandraLifeCoordinator = "cassandra.life.coordinator",
+        CassandraLifeFold = "cassandra.life.fold",
+        CassandraLifeSafe = "cassandra.life.safe",
     }
     "cassandra/1-cell" {
         CassandraCellLive = "cassandra.cell.live",
@@ -281,6 +285,8 @@ rules! {
         CassandraCellMarkerExpiring = "cassandra.cell.marker-expiring",
         CassandraCellRowByMarker = "cassandra.cell.row-by-marker",
         CassandraCellRowByCell = "cassandra.cell.row-by-cell",
+        CassandraCellDroppedColumn = "cassandra.cell.dropped-column",
+        CassandraCellCorrupt = "cassandra.cell.corrupt",
     }
     "cassandra/2-expiry" {
         CassandraExpiryDefault = "cassandra.expiry.default",
@@ -290,6 +296,10 @@ rules! {
         CassandraExpiryNarrowNone = "cassandra.expiry.narrow-none",
         CassandraExpiryReject = "cassandra.expiry.reject",
         CassandraExpiryCap = "cassandra.expiry.cap",
+        CassandraExpiryNull = "cassandra.expiry.null",
+        CassandraExpiryLate = "cassandra.expiry.late",
+        CassandraExpiryWrapped = "cassandra.expiry.wrapped",
+        CassandraExpiryRecovered = "cassandra.expiry.recovered",
     }
     "cassandra/3-reconcile" {
         CassandraReconcileTimestamp = "cassandra.reconcile.timestamp",
@@ -306,6 +316,11 @@ rules! {
         CassandraReconcileDeletionTimestamp = "cassandra.reconcile.deletion-timestamp",
         CassandraReconcileDeletionLater = "cassandra.reconcile.deletion-later",
         CassandraReconcileCoversEqual = "cassandra.reconcile.covers-equal",
+        CassandraReconcileOrder = "cassandra.reconcile.order",
+        CassandraReconcileDigest = "cassandra.reconcile.digest",
+        CassandraReconcileBefore4 = "cassandra.reconcile.before-4",
+        CassandraReconcileCounters = "cassandra.reconcile.counters",
+        CassandraReconcileShadowable = "cassandra.reconcile.shadowable",
     }
     "cassandra/4-write" {
         CassandraWriteSmallest = "cassandra.write.smallest",
@@ -324,6 +339,15 @@ rules! {
         CassandraWriteVoidRange = "cassandra.write.void-range",
         CassandraWriteDeleteChecked = "cassandra.write.delete-checked",
         CassandraWriteBatch = "cassandra.write.batch",
+        CassandraWriteGuardrails = "cassandra.write.guardrails",
+        CassandraWriteUnset = "cassandra.write.unset",
+        CassandraWriteIn = "cassandra.write.in",
+        CassandraWriteFrozen = "cassandra.write.frozen",
+        CassandraWriteUserTypes = "cassandra.write.user-types",
+        CassandraWriteLists = "cassandra.write.lists",
+        CassandraWriteCounters = "cassandra.write.counters",
+        CassandraWriteConditional = "cassandra.write.conditional",
+        CassandraWriteCompactStorage = "cassandra.write.compact-storage",
     }
     "cassandra/5-range" {
         CassandraRangeTimestamp = "cassandra.range.timestamp",
@@ -347,6 +371,7 @@ rules! {
         CassandraMemtableRestart = "cassandra.memtable.restart",
         CassandraMemtableTruncate = "cassandra.memtable.truncate",
         CassandraMemtableRefresh = "cassandra.memtable.refresh",
+        CassandraMemtableDropTable = "cassandra.memtable.drop-table",
     }
     "cassandra/8-sstable" {
         CassandraSstableTombstonesCount = "cassandra.sstable.tombstones-count",
@@ -360,6 +385,9 @@ rules! {
         CassandraSstableTrapezoid = "cassandra.sstable.trapezoid",
         CassandraSstableMean = "cassandra.sstable.mean",
         CassandraSstableBucket = "cassandra.sstable.bucket",
+        CassandraSstableHundredPoints = "cassandra.sstable.hundred-points",
+        CassandraSstableHeader = "cassandra.sstable.header",
+        CassandraSstableTools = "cassandra.sstable.tools",
     }
     "cassandra/9-purge" {
         CassandraPurgeGcBefore = "cassandra.purge.gc-before",
@@ -377,6 +405,15 @@ rules! {
         CassandraPurgeMemtable = "cassandra.purge.memtable",
         CassandraPurgeStrict = "cassandra.purge.strict",
         CassandraPurgeOnlyRepaired = "cassandra.purge.only-repaired",
+        CassandraPurgeBloom = "cassandra.purge.bloom",
+        CassandraPurgeOverlapRefresh = "cassandra.purge.overlap-refresh",
+        CassandraPurgeNever = "cassandra.purge.never",
+        CassandraPurgeForced = "cassandra.purge.forced",
+        CassandraPurgeIndexTable = "cassandra.purge.index-table",
+        CassandraPurgeElsewhere = "cassandra.purge.elsewhere",
+        CassandraPurgeCache = "cassandra.purge.cache",
+        CassandraPurgeMergeFirst = "cassandra.purge.merge-first",
+        CassandraPurgeLargest = "cassandra.purge.largest",
     }
     "cassandra/10-compaction" {
         CassandraCompactionHolders = "cassandra.compaction.holders",
@@ -388,6 +425,12 @@ rules! {
         CassandraCompactionDropMemtable = "cassandra.compaction.drop-memtable",
         CassandraCompactionDropExpiredOutside = "cassandra.compaction.drop-expired-outside",
         CassandraCompactionDropLargest = "cassandra.compaction.drop-largest",
+        CassandraCompactionRewrites = "cassandra.compaction.rewrites",
+        CassandraCompactionParts = "cassandra.compaction.parts",
+        CassandraCompactionPending = "cassandra.compaction.pending",
+        CassandraCompactionBlockers = "cassandra.compaction.blockers",
+        CassandraCompactionUnsafe = "cassandra.compaction.unsafe",
+        CassandraCompactionSpace = "cassandra.compaction.space",
     }
     "cassandra/11-garbage" {
         CassandraGarbageOldest = "cassandra.garbage.oldest",
@@ -399,6 +442,7 @@ rules! {
         CassandraGarbageIdentical = "cassandra.garbage.identical",
         CassandraGarbageLateClose = "cassandra.garbage.late-close",
         CassandraGarbageOnlyRepaired = "cassandra.garbage.only-repaired",
+        CassandraGarbageJobs = "cassandra.garbage.jobs",
     }
     "cassandra/12-read" {
         CassandraReadPurges = "cassandra.read.purges",
@@ -413,6 +457,12 @@ rules! {
         CassandraReadCountStatic = "cassandra.read.count-static",
         CassandraReadCountLimit = "cassandra.read.count-limit",
         CassandraReadFailure = "cassandra.read.failure",
+        CassandraReadNames = "cassandra.read.names",
+        CassandraReadWarning = "cassandra.read.warning",
+        CassandraReadClient = "cassandra.read.client",
+        CassandraReadPages = "cassandra.read.pages",
+        CassandraReadWriteWarning = "cassandra.read.write-warning",
+        CassandraReadTop = "cassandra.read.top",
     }
     "cassandra/13-select" {
         CassandraSelectTtl = "cassandra.select.ttl",
@@ -425,6 +475,8 @@ rules! {
         CassandraViewDeadMarker = "cassandra.view.dead-marker",
         CassandraViewStrict = "cassandra.view.strict",
         CassandraViewPastExisting = "cassandra.view.past-existing",
+        CassandraViewShadowable = "cassandra.view.shadowable",
+        CassandraViewElsewhere = "cassandra.view.elsewhere",
     }
     "cassandra/15-strategy" {
         CassandraStrategyThreshold = "cassandra.strategy.threshold",
@@ -437,6 +489,15 @@ rules! {
         CassandraStrategyRepairedFirst = "cassandra.strategy.repaired-first",
         CassandraStrategyLevelZero = "cassandra.strategy.level-zero",
         CassandraStrategyNewest = "cassandra.strategy.newest",
+        CassandraStrategyInterval = "cassandra.strategy.interval",
+        CassandraStrategyChoice = "cassandra.strategy.choice",
+        CassandraStrategyTiers = "cassandra.strategy.tiers",
+        CassandraStrategyLevels = "cassandra.strategy.levels",
+        CassandraStrategyNewestWindow = "cassandra.strategy.newest-window",
+        CassandraStrategyDateTiered = "cassandra.strategy.date-tiered",
+        CassandraStrategyUnified = "cassandra.strategy.unified",
+        CassandraStrategyDisks = "cassandra.strategy.disks",
+        CassandraStrategyEnds = "cassandra.strategy.ends",
     }
     "cassandra/16-fault" {
         CassandraFaultMinusOne = "cassandra.fault.minus-one",
@@ -446,5 +507,7 @@ rules! {
         CassandraFaultVanish = "cassandra.fault.vanish",
         CassandraFaultNegativePartition = "cassandra.fault.negative-partition",
         CassandraFaultLastWeek = "cassandra.fault.last-week",
+        CassandraFaultInFlush = "cassandra.fault.in-flush",
+        CassandraFaultWrapped = "cassandra.fault.wrapped",
     }
 }

@@ -23,13 +23,17 @@ pub(super) fn run<V: Alphabet + Notation>(
     open: &Opener<V>,
     mut progress: impl FnMut(Progress),
 ) -> Outcome<V> {
+    let open = match V::is_played(&claim.world.config) {
+        true => open.clone(),
+        false => super::opener(Reference::<V>::open),
+    };
     let walk = Walk {
         world: claim.world.clone(),
         steps: claim.steps,
         laws: claim.laws.clone(),
         hazards: claim.hazards.clone(),
         guards: claim.guards.clone(),
-        open: open.clone(),
+        open,
         skipped: Mutex::new(BTreeMap::new()),
         begun: OnceLock::new(),
         happened: Mutex::new(BTreeSet::new()),

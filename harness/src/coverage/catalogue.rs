@@ -29,13 +29,17 @@ pub fn ids(text: &str) -> Vec<String> {
     words.filter(|word| is_id(word)).map(str::to_owned).collect()
 }
 
-/// `MONGO-EXP-01`.
+/// `MONGO-EXP-01` or `CASS-101`.
 fn is_id(word: &str) -> bool {
     let parts: Vec<&str> = word.split('-').collect();
     let is_word = |part: &str| part.chars().all(|c| c.is_ascii_uppercase()) && !part.is_empty();
     let is_number = |part: &str| part.chars().all(|c| c.is_ascii_digit()) && !part.is_empty();
-    matches!(parts[..], [system, section, number]
-        if is_word(system) && is_word(section) && is_number(number))
+    match parts[..] {
+        [system, section, number] => is_word(system) && is_word(section) && is_number(number),
+        // Tickets look alike, so the system is named.
+        [system, number] => system == "CASS" && is_number(number),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use ttlspec_model::mongodb::{Reply, Version, Via, code};
 use super::bytes::{Kept, Value, elements, kind};
 use super::change::is_valid;
 use super::creation::{Creation, creation, is_option, repaired};
+use super::filter_parser::{never_stood, parse};
 use super::number::Number;
-use super::ttl_index::{Kind, SECONDS, TtlIndex};
+use super::ttl_index::{FILTER, Kind, SECONDS, TtlIndex};
 
 /// What becomes of the specification `spec`, which was stored or listed by version `from`?
 ///
@@ -25,22 +26,21 @@ pub(super) fn arrival(
         |spec: &[u8]| creation(version, kind, existing, spec, now_ms).map_err(Reply::Error);
     match via {
         Via::Created => create(spec),
-        Via::Restored if version.restore_drops_unknown_options() => {
-            create(&known_options(version, spec).ok_or(Reply::Error(code::FAILED_TO_PARSE))?)
-        }
-        Via::Restored => create(spec),
+        Via::Restored => create(&sent(version, spec).ok_or(Reply::Error(code::FAILED_TO_PARSE))?),
         Via::Upgraded | Via::Downgraded | Via::Synced => {
             carried(version, kind, existing, spec, (via, from))
         }
     }
 }
 
-/// The specification without the options that this version does not know.
-fn known_options(version: Version, spec: &[u8]) -> Option<Vec<u8>> {
+/// The specification as mongorestore sends it: without its version, and where unknown options are
+/// ignored, without those.
+fn sent(version: Version, spec: &[u8]) -> Option<Vec<u8>> {
+    let takes_all = !version.restore_drops_unknown_options();
     let mut kept = vec![0; 4];
     let mut fields = elements(spec).ok()?;
     while let Some((name, value)) = fields.advance().ok()? {
-        if is_option(version, name) {
+        if name != b"v" && (takes_all || is_option(version, name)) {
             kept.push(value.kind);
             kept.extend_from_slice(name);
             kept.push(0);
@@ -64,15 +64,28 @@ fn carried(
     let refuse = |code: i32| Err(Reply::Error(code));
     let fields = elements(spec).map_err(|_| Reply::Error(code::FAILED_TO_PARSE))?;
     let get = |name: &[u8]| fields.find(name).ok().flatten();
-    let has_key = get(b"key").is_some_and(|key| {
-        key.kind == kind::DOCUMENT && key.elements().is_ok_and(|fields| !fields.is_empty())
-    });
+    match get(b"key") {
+        None => return refuse(code::FAILED_TO_PARSE),
+        Some(key) if key.kind != kind::DOCUMENT => return refuse(code::TYPE_MISMATCH),
+        Some(key) if key.elements().is_ok_and(|fields| fields.is_empty()) => {
+            return refuse(code::CANNOT_CREATE_INDEX);
+        }
+        Some(_) => {}
+    }
     let name = get(b"name").filter(|name| name.kind == kind::STRING).and_then(Value::text);
-    let Some(name) = name.filter(|name| has_key && !name.is_empty()) else {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
         return refuse(code::FAILED_TO_PARSE);
     };
-    if get(b"partialFilterExpression").is_some_and(|filter| filter.kind != kind::DOCUMENT) {
-        return refuse(code::TYPE_MISMATCH);
+    if let Some(filter) = get(FILTER) {
+        if filter.kind != kind::DOCUMENT {
+            return refuse(code::TYPE_MISMATCH);
+        }
+        let fields = filter.elements().map_err(|_| Reply::Error(code::FAILED_TO_PARSE))?;
+        let tree = parse(fields).map_err(Reply::Error)?;
+        let knows = version.filter_has_or_and_in() || from.filter_has_or_and_in();
+        if never_stood(&tree, knows) {
+            return refuse(code::CANNOT_CREATE_INDEX);
+        }
     }
     let seconds = get(SECONDS);
     let stored = match seconds {

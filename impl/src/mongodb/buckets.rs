@@ -127,6 +127,7 @@ impl Buckets {
     /// The bucket that takes a measurement, with it.
     pub(super) fn taking(
         &self,
+        version: Version,
         form: &Form,
         store: &Store,
         measurement: &[u8],
@@ -143,8 +144,12 @@ impl Buckets {
             let max_ms = Bucket::read(bucket).max_ms.max(time_ms);
             return Ok(Stored { document: with_data(bucket, max_ms, data), is_new: false });
         }
-        let seconds = time_ms / 1_000;
-        let start_ms = (seconds - seconds % i64::from(form.rounding_s)) * 1_000;
+        let rounding_ms = i64::from(form.rounding_s) * 1_000;
+        let start_ms = if version.bucket_times_round_down() {
+            time_ms.saturating_sub(time_ms.rem_euclid(rounding_ms))
+        } else {
+            time_ms - time_ms % rounding_ms
+        };
         let id = self.new_id(store, start_ms, meta);
         let (min_ms, max_ms) = (start_ms.min(time_ms), start_ms.max(time_ms));
         let document = written(&id, (min_ms, max_ms), [measurement].into_iter());
@@ -206,8 +211,14 @@ impl Buckets {
         self.is_extended = is_extended;
     }
 
-    /// Looks anew what dates there are, as a process does that finds the collection there.
-    pub(super) fn look_again(&mut self, store: &Store) {
+    /// Looks at the last `_id` alone, as a process does that finds the collection there.
+    pub(super) fn look_again(&mut self) {
+        let last = self.by_id.last_key_value().map(|((seconds, _), _)| *seconds);
+        self.is_extended = last.is_some_and(|seconds| seconds.leading_zeros() == 0);
+    }
+
+    /// Looks at all dates that there are, as a process does that is sent them.
+    pub(super) fn look_over(&mut self, store: &Store) {
         let is_extended = |slot: &Slot| Bucket::read(store.document(*slot)).is_extended();
         self.is_extended = self.by_id.values().any(is_extended);
     }
@@ -381,7 +392,7 @@ fn unreadable(_: Malformed) -> i32 {
 fn is_of_meta(form: &Form, tree: &Tree<'_>) -> bool {
     match tree {
         Tree::And(parts) | Tree::Or(parts) => parts.iter().all(|part| is_of_meta(form, part)),
-        Tree::Forbidden => true,
+        Tree::Forbidden | Tree::Unknown => true,
         Tree::Leaf(path, _) => {
             let first = path.split(|byte| *byte == b'.').next();
             form.meta.as_deref().is_some_and(|meta| first == Some(meta))

@@ -204,7 +204,7 @@ impl Collection {
     /// The bucket that takes a measurement, as it is to be stored then.
     pub(super) fn taking(&self, measurement: &[u8]) -> Result<Stored, i32> {
         let form = self.own.form.as_ref().ok_or(code::INVALID_OPTIONS)?;
-        self.buckets.taking(form, &self.store, measurement)
+        self.buckets.taking(self.version, form, &self.store, measurement)
     }
 
     /// What becomes of buckets when the measurements with this `_id` go, and how many these are.

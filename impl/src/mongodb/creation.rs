@@ -222,10 +222,14 @@ fn key_pattern(version: Version, key: Value<'_>) -> Allowed {
         {
             return Err(code::CANNOT_CREATE_INDEX);
         }
-        let is_legal = if is_wildcard(path) && version.wildcard_is_known() {
-            is_single && is_one(value)
-        } else {
-            is_direction(value) && is_path(path)
+        let is_text = value.text() == Some(b"text") && value.kind == kind::STRING;
+        let is_legal = match path {
+            b"$**" | b"_fts" if is_text => true,
+            b"_fts" => false,
+            path if is_wildcard(path) && !is_text && version.wildcard_is_known() => {
+                is_single && is_one(value)
+            }
+            path => is_direction(value) && is_path(path),
         };
         if is_legal { Ok(()) } else { Err(code::CANNOT_CREATE_INDEX) }
     })
@@ -253,7 +257,7 @@ fn is_path(path: &[u8]) -> bool {
         b"$db" | b"$id" | b"$ref" => depth > 0,
         part => part[0] != b'$',
     };
-    path != b"_fts" && path.split(|byte| *byte == b'.').enumerate().all(is_part)
+    path.split(|byte| *byte == b'.').enumerate().all(is_part)
 }
 
 // ---- the _id index -----------------------------------------------------------------------------

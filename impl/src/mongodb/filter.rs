@@ -75,7 +75,7 @@ impl Filter {
             Tree::Or(parts) => {
                 parts.iter().rev().fold(otherwise, |next, part| self.compile(part, then, next))
             }
-            Tree::Forbidden => otherwise,
+            Tree::Forbidden | Tree::Unknown => otherwise,
             Tree::Leaf(path, question) => {
                 let test = match question {
                     Question::Compare(comparison, value) => {

@@ -17,6 +17,19 @@ pub(super) enum Tree<'a> {
     Leaf(&'a [u8], Question<'a>),
     /// No partial filter may ask this.
     Forbidden,
+    /// Some may, but what it comes to is not known here: it is taken for forbidden.
+    Unknown,
+}
+
+/// Could no catalog have held this filter? `knows`: one that takes `$or` and `$in`, and with them what
+/// is unknown here.
+pub(super) fn never_stood(tree: &Tree<'_>, knows: bool) -> bool {
+    match tree {
+        Tree::And(parts) | Tree::Or(parts) => parts.iter().any(|part| never_stood(part, knows)),
+        Tree::Leaf(..) => false,
+        Tree::Forbidden => true,
+        Tree::Unknown => !knows,
+    }
 }
 
 /// What is asked of a value.
@@ -171,10 +184,10 @@ fn ask<'a>(path: &'a [u8], operator: &[u8], argument: Value<'a>) -> Parsed<Tree<
         b"$in" => return one_of(path, argument),
         b"$all" => return all_of(path, argument),
         b"$exists" | b"$not" | b"$ne" | b"$nin" | b"$regex" | b"$options" | b"$mod" | b"$size"
-        | b"$elemMatch" | b"$bitsAllSet" | b"$bitsAllClear" | b"$bitsAnySet" | b"$bitsAnyClear"
-        | b"$geoWithin" | b"$geoIntersects" | b"$within" => {
+        | b"$elemMatch" | b"$bitsAllSet" | b"$bitsAllClear" | b"$bitsAnySet" | b"$bitsAnyClear" => {
             return Ok(Tree::Forbidden);
         }
+        b"$geoWithin" | b"$geoIntersects" | b"$within" => return Ok(Tree::Unknown),
         _ => return Err(code::BAD_VALUE),
     };
     match argument.kind {
@@ -200,7 +213,7 @@ fn one_of<'a>(path: &'a [u8], argument: Value<'a>) -> Parsed<Tree<'a>> {
         match value.kind {
             kind::UNDEFINED => return Err(code::BAD_VALUE),
             kind::DOCUMENT if has_operators(value) => return Err(code::BAD_VALUE),
-            kind::REGEX => return Ok(Tree::Forbidden),
+            kind::REGEX => return Ok(Tree::Unknown),
             _ => values.push(value),
         }
     }
@@ -254,7 +267,7 @@ pub(super) fn is_allowed(version: Version, tree: &Tree<'_>) -> bool {
 fn is_flat(tree: &Tree<'_>, top: bool) -> bool {
     match tree {
         Tree::And(parts) => top && parts.iter().all(|part| is_flat(part, false)),
-        Tree::Leaf(_, Question::In(_)) | Tree::Or(_) | Tree::Forbidden => false,
+        Tree::Leaf(_, Question::In(_)) | Tree::Or(_) | Tree::Forbidden | Tree::Unknown => false,
         Tree::Leaf(..) => true,
     }
 }
@@ -265,6 +278,6 @@ fn is_shallow(tree: &Tree<'_>, levels: usize) -> bool {
     match tree {
         Tree::And(parts) | Tree::Or(parts) => parts.iter().all(|part| is_shallow(part, below)),
         Tree::Leaf(..) => true,
-        Tree::Forbidden => false,
+        Tree::Forbidden | Tree::Unknown => false,
     }
 }

@@ -534,13 +534,13 @@ fn key_pattern(key: Value<'_>) -> Result<Pattern<'_>, i32> {
         Pattern { method: Method::Ordered, fields: 0, text_fields: 0, only_path: None };
     let mut fields = key.elements().map_err(unreadable)?;
     while let Some((path, value)) = fields.advance().map_err(unreadable)? {
-        if is_wildcard(path) {
+        let is_text = value.kind == kind::STRING && value.text() == Some(b"text");
+        if is_wildcard(path) && !is_text {
             pattern.method = Method::Wildcard;
         } else if value.kind == kind::STRING && pattern.method == Method::Ordered {
             pattern.method = Method::Special;
         }
-        pattern.text_fields +=
-            usize::from(value.kind == kind::STRING && value.text() == Some(b"text"));
+        pattern.text_fields += usize::from(is_text);
         pattern.fields += 1;
         pattern.only_path = Some(path);
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::tally::Reason;
-use super::{Catalog, Change, Diff, Difference, Example, Group, Step};
+use super::{Answer, Catalog, Change, Diff, Difference, Example, Group, Step};
 use crate::json::{fault, field, list, names, relaxed};
 use crate::rule_on::{Standing, Ttl, in_short};
 
@@ -20,7 +20,10 @@ pub fn write(diff: &Diff, notes: &[String], out: &mut dyn Write) -> io::Result<(
     field(out, "change", &change(diff))?;
     field(out, "at_ms", &json!(question.at.0))?;
     field(out, "until_ms", &json!(question.until.0))?;
-    field(out, "finding", &json!(diff.is_finding()))?;
+    let is_finding = diff.is_finding();
+    // Nothing found is no answer where not all was compared.
+    let finding = (is_finding || diff.is_complete()).then_some(is_finding);
+    field(out, "finding", &json!(finding))?;
     field(out, "at_first_pass", &json!(due))?;
     field(out, "later", &json!(later))?;
     let (repaired, repaired_later) = diff.sooner_by(Catalog::Repaired);
@@ -102,8 +105,8 @@ fn collection(difference: &Difference) -> Value {
         "deleted_later": tally.later,
         "no_longer_deleted": spared.collect::<Vec<_>>(),
         "indexes": indexes.collect::<Vec<_>>(),
-        "answer": sides.answer.as_ref().map(|(index, note)| {
-            json!({ "index": index, "rule": note.rule.name(), "text": note.text })
+        "answer": sides.answer.as_ref().map(|Answer { index, note, code }| {
+            json!({ "index": index, "code": code, "rule": note.rule.name(), "text": note.text })
         }),
         "way": difference.way.iter().map(step).collect::<Vec<_>>(),
         "complete": difference.fault.is_none(),

@@ -20,9 +20,11 @@ use crate::dump::{Dump, Skipped};
 use crate::fault::Fault;
 use crate::metadata::Sort;
 use crate::near_miss::{self, Note};
+use crate::rule_on::{Standing, Ttl};
+use crate::unfollowed;
 use crate::whole;
 
-pub use sides::{Loud, Pair, Sides};
+pub use sides::{Answer, Loud, Pair, Sides};
 pub use tally::{Catalog, Example, Group, Tally};
 pub use way::Step;
 
@@ -134,6 +136,11 @@ impl Diff {
     pub fn is_finding(&self) -> bool {
         self.sooner() != (0, 0) || self.loud().next().is_some()
     }
+
+    /// Was everything compared that there is? Else to have found nothing says nothing.
+    pub fn is_complete(&self) -> bool {
+        self.faults.is_empty() && !self.differences.is_empty()
+    }
 }
 
 /// Reads everything and compares.
@@ -208,9 +215,20 @@ impl Diff {
         if let Some(fault) = impossible(&self.question, &namespace, &metadata.indexes) {
             return self.faults.push(fault);
         }
-        let mut sides = Sides::new(&self.question, &namespace, kind, &metadata.indexes);
+        let mut indexes = metadata.indexes;
+        let faults = self.unfollowed(&data.name(), &namespace, &mut indexes);
+        let is_unknown = !faults.is_empty();
+        self.faults.extend(faults);
+        if let Change::Set(Some(name), _) = &self.question.change
+            && !indexes.iter().any(|spec| spec.get_str("name").is_ok_and(|found| found == name))
+        {
+            let reason = unfollowed::NOT_RULED_ON.to_owned();
+            return self.skipped.push(Skipped { namespace, reason });
+        }
+        let mut sides = Sides::new(&self.question, &namespace, kind, &indexes);
         if sides.is_empty() {
             let reason = match is_known {
+                _ if is_unknown => unfollowed::NOT_RULED_ON,
                 true => "no TTL index, before or after",
                 false => "its indexes are not known: not compared",
             };
@@ -228,8 +246,23 @@ impl Diff {
             return self.skipped.push(Skipped { namespace, reason });
         }
         let notes = notes(&self.question, &sides);
-        let way = way::steps(&self.question, &namespace, kind, &metadata.indexes, &data);
+        let way = way::steps(&self.question, &namespace, kind, &indexes, &data);
         self.differences.push(Difference { namespace, sides, tally, fault, notes, way });
+    }
+
+    /// Takes out the indexes with a filter that is not followed here.
+    fn unfollowed(&self, file: &str, namespace: &str, specs: &mut Vec<Document>) -> Vec<Fault> {
+        let Question { from, to, change, .. } = &self.question;
+        let mut versions = vec![*from, *to];
+        if let Change::Synced(source) = change {
+            versions.push(*source);
+        }
+        let is_set = |spec: &Document| match change {
+            Change::Set(Some(name), _) => spec.get_str("name").is_ok_and(|found| found == name),
+            _ => false,
+        };
+        let deletes = |spec: &Document| spec.contains_key(SECONDS) || is_set(spec);
+        unfollowed::take_out(&versions, (file, namespace), specs, deletes)
     }
 }
 
@@ -279,6 +312,23 @@ fn notes(question: &Question, sides: &Sides) -> Vec<(String, Note)> {
                 say(pair.name(), Rule::MongodbNanListedAsInt32, text);
             }
             _ => {}
+        }
+    }
+    for pair in &sides.pairs {
+        let Standing { server, via, .. } = sides.after;
+        let found = &pair.after.found;
+        let unseen = whole::unseen_at_start(found, server, via).filter(|_| whole::is_own(found));
+        if let Some(text) = unseen {
+            say(pair.name(), Rule::MongodbBucketLooksAgain, text);
+        }
+        let overflows = |ttl: &Ttl| ttl.usable.because.contains(&Rule::MongodbNanOverflows);
+        if overflows(&pair.before) || overflows(&pair.after) {
+            say(pair.name(), Rule::MongodbNanOverflows, near_miss::ON_ARM.to_owned());
+        }
+        if pair.because.contains(&Rule::MongodbIndexCappedWorks) {
+            let text = "only once featureCompatibilityVersion 7.1 or a later one is set there, which \
+                        new binaries alone do not; until then it deletes nothing";
+            say(pair.name(), Rule::MongodbIndexCappedWorks, text.to_owned());
         }
     }
     if question.change == Change::Restored

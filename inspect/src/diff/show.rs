@@ -8,7 +8,7 @@ use ttlspec_model::Rule;
 use ttlspec_model::mongodb::pass::Use;
 
 use super::tally::Reason;
-use super::{Catalog, Change, Diff, Difference, Example, Group, Step};
+use super::{Answer, Catalog, Change, Diff, Difference, Example, Group, Step};
 use crate::instant;
 use crate::near_miss::{documents, shown};
 use crate::rule_on::{Standing, Ttl, in_short};
@@ -66,13 +66,14 @@ fn finding(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         wrapped_after(out, "REFUSED  ", &text)?;
     }
     for difference in &diff.differences {
-        if let Some((_, note)) = &difference.sides.answer {
+        if let Some(Answer { note, code, .. }) = &difference.sides.answer {
             let text = format!("{}: {} [{}]", difference.namespace, note.text, note.rule);
-            wrapped_after(out, "ANSWER   ", &text)?;
+            let label = if code.is_some() { "REFUSED  " } else { "ANSWER   " };
+            wrapped_after(out, label, &text)?;
         }
     }
     if diff.sooner() == (0, 0) {
-        return writeln!(out, "nothing is deleted that would not be deleted as things are");
+        return writeln!(out, "{}", nothing(diff));
     }
     if let Some(text) = counted(diff.sooner_by(Catalog::Left), "after the change") {
         let text = format!("deleted that would not be deleted as things are: {text}");
@@ -88,6 +89,18 @@ fn finding(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         wrapped_after(out, "FINDING  ", &text)?;
     }
     Ok(())
+}
+
+/// What it means that nothing is deleted sooner.
+fn nothing(diff: &Diff) -> &'static str {
+    match (diff.differences.is_empty(), diff.faults.is_empty()) {
+        (false, true) => "nothing is deleted that would not be deleted as things are",
+        (false, false) => {
+            "nothing found in what could be read; NOT ALL WAS COMPARED: see the errors"
+        }
+        (true, true) => "nothing was compared: see the notes",
+        (true, false) => "NOTHING WAS COMPARED: see the errors",
+    }
 }
 
 /// How many at the first pass after something, and how many later.
@@ -257,11 +270,18 @@ fn sentence(rule: Rule, known: &mut Vec<Rule>, out: &mut dyn Write) -> io::Resul
 
 /// What the releases between would delete. It is no finding.
 fn way(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    if diff.question.between.is_empty() {
+    if diff.differences.iter().all(|difference| difference.way.is_empty()) {
         return Ok(());
     }
     writeln!(out, "\non the way, compared with {}", diff.question.from)?;
     for difference in &diff.differences {
+        let is_clean = |step: &Step| step.sooner == (0, 0) && step.fatal.is_none();
+        if difference.way.iter().all(is_clean) {
+            let text =
+                format!("{}: no release between deletes anything sooner", difference.namespace);
+            wrapped_after(out, "  - ", &text)?;
+            continue;
+        }
         for step in &difference.way {
             let text = format!("{}: {}", difference.namespace, on_the_way(step));
             wrapped_after(out, "  - ", &text)?;

@@ -32,6 +32,8 @@ pub struct Pair {
     /// As the first member of the new version that becomes primary repairs it, with the rules by
     /// which it deletes then and did not before.
     pub elected: Option<(Ttl, Vec<Rule>)>,
+    /// As a member of the version before the change repairs it, whenever it becomes primary.
+    pub elected_before: Option<Ttl>,
 }
 
 /// Something that must be known before the change, whatever it deletes.
@@ -62,8 +64,19 @@ pub struct Sides {
     pub pairs: Vec<Pair>,
     /// What the target refuses, or does not survive.
     pub loud: Vec<Loud>,
-    /// What the collMod answers, with the index.
-    pub answer: Option<(String, Note)>,
+    /// What the collMod answers.
+    pub answer: Option<Answer>,
+}
+
+/// What a collMod answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The index.
+    pub index: String,
+    /// In words, with the rule.
+    pub note: Note,
+    /// The error code, if it is refused, so that nothing changes.
+    pub code: Option<i32>,
 }
 
 /// Where the data stands before the change: in the catalog of the version that deletes now.
@@ -120,29 +133,37 @@ impl Sides {
             if has_ttl(&before) || has_ttl(&after) {
                 let because = because(kind, &before, &after);
                 let elected = sides.elected(question, &before, &after);
-                sides.pairs.push(Pair { before, after, because, elected });
+                let elected_before = sides.repaired(question, &sides.before, &before);
+                let elected_before = elected_before.map(|(ttl, _)| ttl);
+                sides.pairs.push(Pair { before, after, because, elected, elected_before });
             }
         }
         sides
     }
 
-    /// An index as a new primary repairs it, where it does.
+    /// An index as a new primary repairs it, where it does, with the rules by which it deletes then.
     fn elected(&self, question: &Question, before: &Ttl, after: &Ttl) -> Option<(Ttl, Vec<Rule>)> {
+        let (ttl, rule) = self.repaired(question, &self.after, after)?;
+        let mut rules = vec![rule];
+        rules.extend(because(self.kind, before, &ttl));
+        Some((ttl, Ruling::plain(()).after(&rules).because))
+    }
+
+    /// An index as a member of the version where it stands repairs it when it becomes primary.
+    fn repaired(&self, question: &Question, standing: &Standing, ttl: &Ttl) -> Option<(Ttl, Rule)> {
         let may_be_elected = matches!(question.change, Change::Replaced | Change::Synced(_));
-        let index = after.index.as_ref().filter(|_| !after.is_own())?;
-        let server = self.after.server;
-        let (seconds, rule) = replication::repaired(server, index.seconds()?)?;
+        let index = ttl.index.as_ref().filter(|_| !ttl.is_own())?;
+        let (seconds, rule) = replication::repaired(standing.server, index.seconds()?)?;
         if question.is_standalone || !may_be_elected {
             return None;
         }
         let mut index = index.clone();
         index.spec.0.insert(SECONDS, i64::from(seconds));
         let arrival = Ruling::plain(Arrival::Creation(Creation::Made(index.clone())));
-        let arrival = arrival.after(&after.arrival.because).after(&[rule]);
-        let ttl = Ttl::standing(server, self.kind, after.found.clone(), arrival, Some(index));
-        let mut rules = vec![rule];
-        rules.extend(because(self.kind, before, &ttl));
-        Some((ttl, Ruling::plain(()).after(&rules).because))
+        let arrival = arrival.after(&ttl.arrival.because).after(&[rule]);
+        let found = ttl.found.clone();
+        let repaired = Ttl::standing(standing.server, self.kind, found, arrival, Some(index));
+        Some((repaired, rule))
     }
 
     /// Is there nothing to compare, and nothing to say?
@@ -168,11 +189,16 @@ impl Sides {
         let reply = change::coll_mod(server, Some(&mut collection), &command, self.after.at);
         let rule = reply.because.iter().rev().find(|rule| !is_of_every_collmod(**rule));
         let rule = rule.or(reply.because.last()).copied().unwrap_or(Rule::MongodbChangeRequest);
+        let answer = |text: String, code: Option<i32>| Answer {
+            index: name.to_owned(),
+            note: Note { rule, text },
+            code,
+        };
         let asked = format!("collMod of `{name}` to {}", shown(seconds));
         match reply.verdict {
             Reply::Error(code) => {
                 let text = format!("{asked} is refused with error {code}: nothing changes");
-                self.answer = Some((name.to_owned(), Note { rule, text }));
+                self.answer = Some(answer(text, Some(code)));
             }
             Reply::Fatal(code) => self.loud.push(Loud {
                 index: Some(name.to_owned()),
@@ -182,15 +208,14 @@ impl Sides {
             }),
             // The seconds of a collection are set without a word on the old ones.
             Reply::Modified { .. } if name == OWN && whole.is_some() => {
-                self.answer =
-                    Some((name.to_owned(), Note { rule, text: format!("{asked} is accepted") }));
+                self.answer = Some(answer(format!("{asked} is accepted"), None));
             }
             Reply::Modified { old, new } => {
                 let of =
                     |seconds: Option<i64>| seconds.map_or("none".to_owned(), |s| s.to_string());
                 let text =
                     format!("{asked} is accepted, and answers old {}, new {}", of(old), of(new));
-                self.answer = Some((name.to_owned(), Note { rule, text }));
+                self.answer = Some(answer(text, None));
             }
             _ => {}
         }

@@ -64,7 +64,7 @@ pub struct Group {
     pub beyond: u64,
     /// The first instant at which one of those that are not due goes.
     pub next_ms: Option<i64>,
-    /// The first few of them.
+    /// A few of them: those of the first pass first, then those that go later, then those beyond.
     pub examples: Vec<Example>,
 }
 
@@ -117,7 +117,13 @@ impl Tally {
         };
         let before = look(|pair| &pair.before, &sides.before);
         let after = look(|pair| &pair.after, &sides.after);
+        let is_repaired_before = sides.pairs.iter().any(|pair| pair.elected_before.is_some());
+        let before_repair = (is_repaired_before && sides.is_running).then(|| {
+            look(|pair| pair.elected_before.as_ref().unwrap_or(&pair.before), &sides.before)
+        });
         let was = if sides.is_running { first(&before) } else { None };
+        let was = was.into_iter().chain(before_repair.as_deref().and_then(first));
+        let was = was.min_by_key(|first| first.at_ms.max(question.at.0));
         let after_repair = sides.pairs.iter().any(|pair| pair.elected.is_some()).then(|| {
             look(|pair| pair.elected.as_ref().map_or(&pair.after, |(ttl, _)| ttl), &sides.after)
         });
@@ -134,7 +140,12 @@ impl Tally {
             (Some(was), Some(is)) if was < is => self.later += 1,
             (Some(_), None) => {
                 let nth = was.map_or(0, |was| was.nth);
-                let kept_by = sides.pairs[nth].after.deciding(&after[nth]);
+                let pair = &sides.pairs[nth];
+                // What a new primary has repaired stands there from then on.
+                let kept_by = match (&pair.elected, &after_repair) {
+                    (Some((ttl, _)), Some(repaired)) => ttl.deciding(&repaired[nth]),
+                    _ => pair.after.deciding(&after[nth]),
+                };
                 *self.spared.entry((nth, kept_by)).or_default() += 1;
             }
             (_, Some(_)) => {
@@ -216,23 +227,27 @@ impl Group {
         before_ms: Option<i64>,
         is: &First<'_>,
     ) {
-        if is.at_ms <= question.at.0 {
-            self.due += 1;
-        } else {
+        let weight =
+            |at_ms: i64| u8::from(at_ms > question.at.0) + u8::from(at_ms > question.until.0);
+        match weight(is.at_ms) {
+            0 => self.due += 1,
+            1 => self.later += 1,
+            _ => self.beyond += 1,
+        }
+        if is.at_ms > question.at.0 {
             let next = self.next_ms.map_or(is.at_ms, |next| next.min(is.at_ms));
             self.next_ms = Some(next);
-            match is.at_ms <= question.until.0 {
-                true => self.later += 1,
-                false => self.beyond += 1,
-            }
         }
-        if self.examples.len() < question.examples {
-            self.examples.push(Example {
+        let place = self.examples.partition_point(|one| weight(one.after_ms) <= weight(is.at_ms));
+        if place < question.examples {
+            let example = Example {
                 id: document.get("_id").cloned().unwrap_or(Bson::Null),
                 before_ms,
                 after_ms: is.at_ms,
                 decided: decided(&sides.after, sides.kind, ttl, document, is.ruling),
-            });
+            };
+            self.examples.insert(place, example);
+            self.examples.truncate(question.examples);
         }
     }
 

@@ -9,10 +9,7 @@ use crate::ruling::Rule;
 /// Is a cell alive in the second `now`?
 pub fn is_live(book: &Book, cell: &Cell, now: i64) -> bool {
     match cell.ldt {
-        None => {
-            book.by(Rule::CassandraCellLive);
-            true
-        }
+        None => book.by(Rule::CassandraCellLive),
         Some(_) if cell.ttl == 0 && book.by(Rule::CassandraCellTombstone) => false,
         Some(ldt) if book.by(Rule::CassandraCellExpiring) => now < ldt,
         Some(ldt) => now <= ldt,

@@ -106,8 +106,17 @@ impl Compaction<'_> {
             true => repaired.min(),
             false => repaired.max(),
         };
+        // One that is compacted alone keeps its level.
+        let level = match inputs {
+            [only] => node.sstable(*only).map_or(0, |it| it.level),
+            _ => 0,
+        };
         node.sstables.retain(|sstable| !inputs.contains(&sstable.id));
-        node.add(self.book, self.config, output, repaired_at.unwrap_or(0))
+        let made = node.add(self.book, self.config, output, repaired_at.unwrap_or(0));
+        if made.is_some() {
+            node.sstables.last_mut().into_iter().for_each(|it| it.level = level);
+        }
+        made
     }
 
     fn merged(
@@ -124,8 +133,34 @@ impl Compaction<'_> {
             sources.iter().flat_map(|source| source.partitions.keys().copied()).collect();
         let mut output = Partitions::new();
         for key in keys {
-            let parts = sources.iter().filter_map(|source| source.partitions.get(&key));
-            let mut merged = row::merge(book, &parts.collect::<Vec<_>>());
+            let bound = self.bound(node, &outside, key);
+            let is_alone = |ts: i64| {
+                purges
+                    && match bound {
+                        Some(bound) if ts == bound => !book.by(Rule::CassandraPurgeStrict),
+                        Some(bound) => ts < bound,
+                        None if ts == i64::MAX => book.by(Rule::CassandraPurgeLargest),
+                        None => true,
+                    }
+            };
+            let purge = Purge {
+                book,
+                now: self.now,
+                gc_before: self.gc_before(node),
+                oldest_unrepaired: None,
+                is_alone: &is_alone,
+                is_strict: false,
+            };
+            let parts: Vec<&Partition> =
+                sources.iter().filter_map(|source| source.partitions.get(&key)).collect();
+            let mut merged = match book.by(Rule::CassandraPurgeMergeFirst) {
+                true => row::merge(book, &parts),
+                false => {
+                    let purged: Vec<Partition> =
+                        parts.iter().map(|part| purge.partition(part)).collect();
+                    row::merge(book, &purged.iter().collect::<Vec<_>>())
+                }
+            };
             if shadow != Shadow::None && purges {
                 let others: Vec<&Partition> = outside
                     .iter()
@@ -138,23 +173,6 @@ impl Compaction<'_> {
                     merged = garbage::skip(book, &merged, &row::merge(book, &others), shadow);
                 }
             }
-            let bound = self.bound(node, &outside, key);
-            let is_alone = |ts: i64| {
-                purges
-                    && match bound {
-                        Some(bound) if ts == bound => !book.by(Rule::CassandraPurgeStrict),
-                        Some(bound) => ts < bound,
-                        None => true,
-                    }
-            };
-            let purge = Purge {
-                book,
-                now: self.now,
-                gc_before: self.gc_before(node),
-                oldest_unrepaired: None,
-                is_alone: &is_alone,
-                is_strict: false,
-            };
             let purged = purge.partition(&merged);
             if !purged.is_empty() {
                 output.insert(key, purged);
@@ -208,6 +226,9 @@ impl Compaction<'_> {
         let is_unified = node.table.option("class").ends_with("UnifiedCompactionStrategy");
         if !is_unified || !self.book.by(Rule::CassandraCompactionUnified) {
             self.user_defined(node, &all, unrepaired_first);
+            if node.table.option("class").ends_with("LeveledCompactionStrategy") {
+                node.sstables.iter_mut().for_each(|it| it.level = 1);
+            }
             return;
         }
         for is_repaired in [!unrepaired_first, unrepaired_first] {

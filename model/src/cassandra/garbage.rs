@@ -36,8 +36,9 @@ fn filter(book: &Book, row: &Row, other: Option<&Row>, around: Deleted, how: Sha
     let other = match other {
         Some(other) if how == Shadow::Cell && book.by(Rule::CassandraGarbageCells) => other,
         _ => {
-            book.by(Rule::CassandraGarbageRows);
-            weaken(book, &mut row, deletion, true);
+            if book.by(Rule::CassandraGarbageRows) {
+                weaken(book, &mut row, deletion, true);
+            }
             return row;
         }
     };

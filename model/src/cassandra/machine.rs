@@ -133,7 +133,7 @@ impl Doing<'_> {
                 it.into_iter().for_each(|it| it.repaired_at = *at_ms);
             }
             Op::AlterGcGrace(seconds) => {
-                if *seconds < 0 {
+                if *seconds < 0 && self.book.by(Rule::CassandraExpiryRange) {
                     return Reply::Refused;
                 }
                 let is_changed = node.table.gc_grace_seconds != *seconds;
@@ -143,7 +143,8 @@ impl Doing<'_> {
                 }
             }
             Op::AlterDefaultTtl(seconds) => {
-                if !(0..=super::expiry::MAX_TTL).contains(seconds) {
+                let is_legal = (0..=super::expiry::MAX_TTL).contains(seconds);
+                if !is_legal && self.book.by(Rule::CassandraExpiryRange) {
                     return Reply::Refused;
                 }
                 let is_changed = node.table.default_time_to_live != *seconds;
@@ -155,27 +156,35 @@ impl Doing<'_> {
             Op::AlterCompaction(options) => {
                 let is_changed = node.table.compaction != *options;
                 node.table.compaction.clone_from(options);
+                if is_changed {
+                    node.memory = Default::default();
+                }
                 if is_changed && self.book.by(Rule::CassandraMemtableAlterFlushes) {
                     self.flush(node);
                 }
             }
             Op::Truncate => {
-                self.book.by(Rule::CassandraMemtableTruncate);
-                node.memtable = Memtable::default();
-                node.sstables.clear();
-                node.view = Memtable::default();
+                if self.book.by(Rule::CassandraMemtableTruncate) {
+                    node.memtable = Memtable::default();
+                    node.sstables.clear();
+                    node.view = Memtable::default();
+                }
             }
             Op::Restart => {
-                self.book.by(Rule::CassandraMemtableRestart);
-                self.flush(node);
+                node.memory = Default::default();
+                if self.book.by(Rule::CassandraMemtableRestart) {
+                    self.flush(node);
+                } else {
+                    node.memtable = Memtable::default();
+                }
             }
             Op::Snapshot => {
                 self.flush(node);
                 node.snapshot.clone_from(&node.sstables);
             }
             Op::Refresh => {
-                self.book.by(Rule::CassandraMemtableRefresh);
-                for kept in node.snapshot.clone() {
+                let kept = node.snapshot.clone().into_iter();
+                for kept in kept.filter(|_| self.book.by(Rule::CassandraMemtableRefresh)) {
                     node.add(self.book, self.config, kept.partitions, kept.repaired_at);
                 }
             }

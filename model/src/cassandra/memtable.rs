@@ -75,8 +75,8 @@ impl Memtable {
 
     /// What a flush writes. Nothing is purged, and nothing that has expired is changed.
     pub fn flushed(&self, book: &Book) -> Partitions {
-        if !self.is_empty() {
-            book.by(Rule::CassandraMemtableFlush);
+        if !self.is_empty() && !book.by(Rule::CassandraMemtableFlush) {
+            return Partitions::new();
         }
         let all = self.partitions.keys().filter_map(|key| Some((*key, self.read(book, *key)?)));
         all.filter(|(_, partition)| !partition.is_empty()).collect()

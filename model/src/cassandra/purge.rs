@@ -3,7 +3,7 @@
 //! *Module:* what is dropped because nobody needs it any more?
 
 use super::cell::{is_live, marker_is_live};
-use super::data::{Cell, Partition, Row};
+use super::data::{Cell, Partition, Range, Row};
 use super::words::Deletion;
 use crate::book::Book;
 use crate::ruling::Rule;
@@ -84,6 +84,22 @@ impl Purge<'_> {
         row
     }
 
+    /// A boundary one side of which may go becomes the bound of the other side.
+    fn ranges(&self, ranges: &[Range]) -> Vec<Range> {
+        let stays: Vec<bool> =
+            ranges.iter().map(|range| self.deletion(range.deletion).is_some()).collect();
+        let shares_a_boundary = |at: usize| {
+            let after = at + 1 < ranges.len() && ranges[at].end == ranges[at + 1].start;
+            let before = at > 0 && ranges[at - 1].end == ranges[at].start;
+            after && stays[at + 1] || before && stays[at - 1]
+        };
+        let is_kept = |at: usize| {
+            stays[at] || shares_a_boundary(at) && !self.book.by(Rule::CassandraPurgeBoundary)
+        };
+        let kept = ranges.iter().enumerate().filter(|(at, _)| is_kept(*at));
+        kept.map(|(_, range)| range.clone()).collect()
+    }
+
     /// What is left of a partition.
     pub fn partition(&self, partition: &Partition) -> Partition {
         let mut purged = Partition {
@@ -101,13 +117,7 @@ impl Purge<'_> {
                 purged.rows.insert(place.clone(), row);
             }
         }
-        // A boundary one side of which may go becomes the bound of the other side.
-        let ranges = partition.ranges.iter();
-        purged.ranges =
-            ranges.filter(|range| self.deletion(range.deletion).is_some()).cloned().collect();
-        if purged.ranges.len() < partition.ranges.len() && !purged.ranges.is_empty() {
-            self.book.by(Rule::CassandraPurgeBoundary);
-        }
+        purged.ranges = self.ranges(&partition.ranges);
         purged
     }
 }

@@ -35,8 +35,8 @@ fn holds_out(book: &Book, old: &Range, new: &Range) -> bool {
     if old.deletion.ts == new.deletion.ts && book.by(Rule::CassandraRangeFirst) {
         return true;
     }
-    book.by(Rule::CassandraRangeTimestamp);
-    (old.deletion.ts, old.deletion.ldt) > (new.deletion.ts, new.deletion.ldt)
+    book.by(Rule::CassandraRangeTimestamp)
+        && (old.deletion.ts, old.deletion.ldt) > (new.deletion.ts, new.deletion.ldt)
 }
 
 /// What is left of a piece outside `range`.
@@ -92,10 +92,11 @@ pub fn merge(book: &Book, sources: &[&[Range]], partition: Deleted) -> Vec<Range
         let (start, end) = (pair[0].clone(), pair[1].clone());
         let is_open = |range: &&Range| range.start <= start && end <= range.end;
         let open: Vec<Deleted> = all().filter(is_open).map(|range| Some(range.deletion)).collect();
-        if open.len() > 1 {
-            book.by(Rule::CassandraRangeStrongest);
-        }
-        if let Some(deletion) = strongest(book, open) {
+        let strongest = match open[..] {
+            [first, _, ..] if !book.by(Rule::CassandraRangeStrongest) => first,
+            _ => strongest(book, open),
+        };
+        if let Some(deletion) = strongest {
             merged.push(Range { start, end, deletion });
         }
     }

@@ -143,6 +143,10 @@ fn merge_rows(book: &Book, rows: &[&Row], around: Deleted) -> Row {
             }
         }
     }
+    let hollow = || rows.iter().flat_map(|row| row.hollow.iter().copied());
+    if hollow().next().is_some() && !book.by(Rule::CassandraMemtableHollow) {
+        merged.hollow = hollow().collect();
+    }
     merged
 }
 

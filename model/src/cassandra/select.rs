@@ -27,9 +27,14 @@ pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
     let is_whole = query.clustering.is_empty() && query.slice.is_none();
     let mut counts = Counts::default();
     let mut rows: Vec<CqlRow> = Vec::new();
+    let mut most = 0;
     let mut show = |key: Key, partition: &Partition| {
         let left = query.limit.map(|limit| limit.saturating_sub(rows.len() as u64));
+        let before = counts.tombstones;
         counts.partition(book, now, partition, query.reversed, left);
+        // Each partition that is named is a command of its own; the whole table is one.
+        let of_one = counts.tombstones - before;
+        most = if query.keys.is_some() { of_one.max(most) } else { counts.tombstones };
         let shown = shown(book, table, key, partition, now, is_whole, query.reversed);
         rows.extend(shown.into_iter().take(left.map_or(usize::MAX, |left| left as usize)));
         query.limit.is_some_and(|limit| rows.len() as u64 >= limit)
@@ -55,7 +60,7 @@ pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
         }
     }
     let Counts { live, tombstones } = counts;
-    if tombstones > TOMBSTONE_FAILURE_THRESHOLD && book.by(Rule::CassandraReadFailure) {
+    if most > TOMBSTONE_FAILURE_THRESHOLD && book.by(Rule::CassandraReadFailure) {
         return Err(Overwhelmed);
     }
     Ok(Rows { rows, live, tombstones })
@@ -87,7 +92,7 @@ fn spans(table: &Table, query: &Query) -> Vec<Span> {
 }
 
 /// The rows of a partition that CQL shows.
-fn shown(
+pub(super) fn shown(
     book: &Book,
     table: &Table,
     key: Key,

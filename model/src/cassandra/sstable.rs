@@ -18,6 +18,8 @@ pub struct Sstable {
     pub partitions: Partitions,
     /// When it was repaired, in milliseconds; 0 where it was not.
     pub repaired_at: i64,
+    /// Its level, for LeveledCompactionStrategy.
+    pub level: u8,
     /// What it knows about itself.
     pub stats: Stats,
     /// How many cells each of its partitions has.
@@ -158,7 +160,7 @@ impl Sstable {
             cells.push(one.cells);
             stats.add(&one);
         }
-        Sstable { id, partitions, repaired_at, stats, cells }
+        Sstable { id, partitions, repaired_at, level: 0, stats, cells }
     }
 
     /// The first of its keys.
@@ -272,7 +274,9 @@ fn estimate(book: &Book, points: &[(i64, f64)], at: i64) -> f64 {
     if point == at && !book.by(Rule::CassandraSstableHalf) {
         return before + here;
     }
-    book.by(Rule::CassandraSstableTrapezoid);
+    if !book.by(Rule::CassandraSstableTrapezoid) {
+        return before;
+    }
     let width = (at - point) as f64 / (next - point) as f64;
     let between = here + (there - here) * width;
     before + here / 2.0 + (here + between) * width / 2.0

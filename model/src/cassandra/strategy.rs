@@ -75,22 +75,42 @@ fn of_holder(
     if class.ends_with("TimeWindowCompactionStrategy") {
         return time_windows(compaction, node, group, is_repaired, size);
     }
+    let level = |id: u64| node.sstable(id).map_or(0, |it| it.level);
     let is_leveled = class.ends_with("LeveledCompactionStrategy");
-    if is_leveled && group.len() >= 2 && book.by(Rule::CassandraStrategyLevelZero) {
-        return vec![group];
+    let lowest: Vec<u64> = group.iter().copied().filter(|id| level(*id) == 0).collect();
+    if is_leveled && lowest.len() >= 2 && book.by(Rule::CassandraStrategyLevelZero) {
+        return vec![lowest];
+    }
+    let is_tiered = class.ends_with("SizeTieredCompactionStrategy");
+    if is_tiered && group.len() >= min_threshold(node) && book.by(Rule::CassandraStrategyTiers) {
+        return vec![group.into_iter().take(MAX_THRESHOLD).collect()];
     }
     let worthy: Vec<u64> = group.into_iter().filter(|id| is_worth(compaction, node, *id)).collect();
     if is_leveled {
-        book.by(Rule::CassandraStrategyHighest);
         let ratio = |id: &u64| ratio(compaction, node, *id);
-        let highest = worthy.iter().map(ratio).max_by(f64::total_cmp);
-        return singles(worthy.into_iter().filter(|id| Some(ratio(id)) == highest));
+        let highest = worthy.iter().map(|id| level(*id)).max();
+        let worthy: Vec<u64> =
+            worthy.into_iter().filter(|id| Some(level(*id)) == highest).collect();
+        let ratios = worthy.iter().map(ratio);
+        let best = match book.by(Rule::CassandraStrategyHighest) {
+            true => ratios.max_by(f64::total_cmp),
+            false => ratios.min_by(f64::total_cmp),
+        };
+        return singles(worthy.into_iter().filter(|id| Some(ratio(id)) == best));
     }
-    if class.ends_with("SizeTieredCompactionStrategy") {
+    if is_tiered {
         let is_largest = book.by(Rule::CassandraStrategyLargest);
         return extreme(&worthy, size, is_largest);
     }
     Vec::new()
+}
+
+/// How many sstables a tier takes at most.
+const MAX_THRESHOLD: usize = 32;
+
+/// From how many sstables on a tier is compacted. All files are taken for small: less than 50 MiB.
+fn min_threshold(node: &State) -> usize {
+    node.table.number("min_threshold", 4.0) as usize
 }
 
 fn singles(ids: impl Iterator<Item = u64>) -> Choices {
@@ -161,7 +181,10 @@ fn time_windows(
         true => memory.newest.max(seen),
         false => seen,
     };
-    let is_old = |at: i64, ids: &Vec<u64>| at < memory.newest && ids.len() >= 2;
+    let is_old = |at: i64, ids: &Vec<u64>| match at < memory.newest {
+        true => ids.len() >= 2,
+        false => ids.len() >= min_threshold(node) && book.by(Rule::CassandraStrategyNewestWindow),
+    };
     let mut old: Vec<&Vec<u64>> =
         windows.iter().rev().filter(|(at, ids)| is_old(**at, ids)).map(|(_, ids)| ids).collect();
     memory.remaining = old.len();

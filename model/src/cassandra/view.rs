@@ -87,9 +87,11 @@ impl Generation<'_> {
             (None, Some(after)) => self.create(place, after, merged),
             (Some(before), None) => self.delete(place, before, old, merged),
             (Some(before), Some(after)) if before.value == after.value => {
-                self.book.by(Rule::CassandraViewUpdated);
                 let row = marked(after, merged.deletion);
-                self.submit(place, after, self.with(row, self.different(old, merged)));
+                let row = self.with(row, self.different(old, merged));
+                if self.book.by(Rule::CassandraViewUpdated) {
+                    self.submit(place, after, row);
+                }
             }
             (Some(before), Some(after)) => {
                 self.create(place, after, merged);
@@ -99,9 +101,11 @@ impl Generation<'_> {
     }
 
     fn create(&mut self, place: &Place, after: &Cell, merged: &Row) {
-        self.book.by(Rule::CassandraViewCreated);
         let row = marked(after, merged.deletion);
-        self.submit(place, after, self.with(row, merged.cells.get(&self.w)));
+        let row = self.with(row, merged.cells.get(&self.w));
+        if self.book.by(Rule::CassandraViewCreated) {
+            self.submit(place, after, row);
+        }
     }
 
     /// A row of the view goes: by the deletion of the row of the table, or by a marker that says

@@ -118,8 +118,7 @@ impl Writing<'_> {
         } else if self.is_whole_key() && self.book.by(Rule::CassandraWriteRow) {
             let row = Row { deletion: Some(deletion), ..Row::default() };
             partition.rows.insert(Place::row(prefix), row);
-        } else {
-            self.book.by(Rule::CassandraWriteRange);
+        } else if self.book.by(Rule::CassandraWriteRange) {
             let (start, end) = (Place::before(&prefix), Place::after(&prefix));
             partition.ranges.push(Range { start, end, deletion });
         }
@@ -135,10 +134,9 @@ impl Writing<'_> {
             return Ok(Partition::default());
         }
         self.delete_checks_default()?;
-        self.book.by(Rule::CassandraWriteRange);
         let deletion = self.deletion();
         let mut partition = Partition::default();
-        if start < end {
+        if start < end && self.book.by(Rule::CassandraWriteRange) {
             partition.ranges.push(Range { start, end, deletion });
         }
         Ok(partition)
@@ -154,20 +152,23 @@ impl Writing<'_> {
             let (id, column) = self.column(name)?;
             let row = rows.of(column);
             if column.kind.is_complex() {
-                self.book.by(Rule::CassandraWriteCollectionDeleted);
-                row.complex.insert(id, self.deletion());
-            } else {
-                self.book.by(Rule::CassandraWriteCell);
+                let early = !self.book.by(Rule::CassandraWriteCollectionDeleted);
+                let ts = self.ts().saturating_sub(i64::from(early));
+                row.complex.insert(id, Deletion { ts, ..self.deletion() });
+            } else if self.book.by(Rule::CassandraWriteCell) {
                 row.cells.insert((id, None), self.tombstone());
             }
         }
         for (name, paths) in elements {
             let (id, column) = self.collection(name)?;
-            self.book.by(Rule::CassandraWriteElement);
-            let cells = paths.iter().map(|path| ((id, Some(*path)), self.tombstone()));
-            rows.of(column).cells.extend(cells);
+            self.remove(rows.of(column), id, paths);
         }
         self.partition(rows)
+    }
+
+    fn remove(&self, row: &mut Row, id: ColumnId, paths: &[i32]) {
+        let removed = paths.iter().filter(|_| self.book.by(Rule::CassandraWriteElement));
+        row.cells.extend(removed.map(|path| ((id, Some(*path)), self.tombstone())));
     }
 
     // ---- INSERT and UPDATE ---------------------------------------------------------------------------
@@ -200,7 +201,7 @@ impl Writing<'_> {
         }
         for (name, pairs) in &upsert.put {
             let (id, column) = self.collection(name)?;
-            self.book.by(Rule::CassandraWriteAppend);
+            self.append(rows.of(column), id);
             for (path, value) in pairs {
                 let cell = value.map_or(self.tombstone(), |value| live(int(value)));
                 rows.of(column).cells.insert((id, Some(*path)), cell);
@@ -208,17 +209,22 @@ impl Writing<'_> {
         }
         for (name, paths) in &upsert.add {
             let (id, column) = self.collection(name)?;
-            self.book.by(Rule::CassandraWriteAppend);
+            self.append(rows.of(column), id);
             let cells = paths.iter().map(|path| ((id, Some(*path)), live(Vec::new())));
             rows.of(column).cells.extend(cells);
         }
         for (name, paths) in &upsert.remove {
             let (id, column) = self.collection(name)?;
-            self.book.by(Rule::CassandraWriteElement);
-            let cells = paths.iter().map(|path| ((id, Some(*path)), self.tombstone()));
-            rows.of(column).cells.extend(cells);
+            self.remove(rows.of(column), id, paths);
         }
         self.partition(rows)
+    }
+
+    /// Elements are added beside those that are there: nothing is deleted.
+    fn append(&self, row: &mut Row, id: ColumnId) {
+        if !self.book.by(Rule::CassandraWriteAppend) {
+            row.complex.insert(id, Deletion { ts: self.ts().saturating_sub(1), ldt: self.now() });
+        }
     }
 
     /// A collection gets a value as a whole: what was there before is deleted, one microsecond

@@ -304,7 +304,7 @@ pub fn find(collection: &Collection) -> Ruling<Reply> {
 }
 
 /// Puts a measurement into a bucket.
-pub fn insert(collection: &mut Collection, measurement: &Doc) -> Ruling<Reply> {
+pub fn insert(version: Version, collection: &mut Collection, measurement: &Doc) -> Ruling<Reply> {
     let series = collection.settings.series.clone().expect("a time-series collection has one");
     let Some(Bson::DateTime(time)) = measurement.get(&series.time) else {
         return Reply::Error(code::BAD_VALUE).by(Rule::MongodbBucketMeasurement);
@@ -332,7 +332,7 @@ pub fn insert(collection: &mut Collection, measurement: &Doc) -> Ruling<Reply> {
         }
         None => {
             let record = collection.documents.last_key_value().map_or(0, |(last, _)| last + 1);
-            let rounded = rounded(&series, time);
+            let rounded = rounded(version, &series, time);
             let mut id = doc! { "min": date(rounded) };
             id.extend(meta.map(|meta| ("meta".to_owned(), meta)));
             let bucket = doc! {
@@ -348,8 +348,12 @@ pub fn insert(collection: &mut Collection, measurement: &Doc) -> Ruling<Reply> {
     if parted { reply.and(Rule::MongodbBucketMeta) } else { reply }
 }
 
-/// The time that a new bucket has in its `_id`: rounded towards 1970.
-fn rounded(series: &Series, time: Millis) -> Millis {
+/// The time that a new bucket has in its `_id`: rounded down, and before 8.1 towards 1970.
+fn rounded(version: Version, series: &Series, time: Millis) -> Millis {
+    if version.bucket_times_round_down() {
+        let rounding_ms = i64::from(series.rounding_s) * 1_000;
+        return time.minus_millis(time.0.rem_euclid(rounding_ms));
+    }
     let seconds = time.0 / 1_000;
     Millis((seconds - seconds % i64::from(series.rounding_s)) * 1_000)
 }
@@ -441,11 +445,27 @@ pub fn notice(collection: &mut Collection) {
     collection.is_extended |= is_series && is_outside;
 }
 
-/// A process that finds the collection there looks what it holds.
-pub fn look_again(collection: &mut Collection) {
+/// A process that is sent the collection sees each bucket, and forgets what the sender knew.
+pub fn received(collection: &mut Collection) {
     collection.is_extended = false;
     notice(collection);
 }
+
+/// A process that finds the collection there looks at the last `_id`, and there at the highest bit.
+/// `Some`: there was one to look at.
+pub fn look_again(collection: &mut Collection) -> Option<Rule> {
+    collection.is_extended = false;
+    if collection.kind != Kind::TimeSeries {
+        return None;
+    }
+    let seconds = collection.documents.values().map(|bucket| id_seconds(part::time(bucket)));
+    let last = seconds.max()?;
+    collection.is_extended = last >= FIRST_BEYOND_31_BITS;
+    Some(Rule::MongodbBucketLooksAgain)
+}
+
+/// The first number of seconds with the highest of 32 bits: 2038-01-19T03:14:08Z.
+const FIRST_BEYOND_31_BITS: u32 = 0x8000_0000;
 
 // ---- what expires by the collection's seconds --------------------------------------------------
 
@@ -506,7 +526,6 @@ fn by_two_scans(
     lifetime_ms: i64,
     now: Millis,
 ) -> Ruling<Verdict> {
-    const FIRST_BEYOND_31_BITS: u32 = 0x8000_0000;
     let series = collection.settings.series.as_ref().expect("a time-series collection has one");
     let seconds = id_seconds(part::time(bucket));
     let own_ms = lifetime_ms.saturating_sub(series.span_ms());

@@ -71,6 +71,36 @@ pub fn refusal(version: Version, filter: &Filter) -> Ruling<Option<i32>> {
     if version.filter_has_or_and_in() { refusal_now(filter, 1) } else { refusal_then(filter, true) }
 }
 
+/// Could an index with this filter have stood in no catalog of these versions? `Some(code)`: it could
+/// not, and that is what creation would have said.
+pub fn never_stood(versions: (Version, Version), filter: &Filter) -> Ruling<Option<i32>> {
+    let now = versions.0.filter_has_or_and_in() || versions.1.filter_has_or_and_in();
+    let is_refused = |operator: &&str| !(now && is_unfollowed(operator));
+    let refused = operators(filter).iter().any(|operator| is_refused(&operator.as_str()));
+    refused.then_some(code::CANNOT_CREATE_INDEX).by(Rule::MongodbFilterOperators)
+}
+
+/// An operator in it that servers from 6.0 on accept and that is not followed here: which documents
+/// the index holds is not known.
+pub fn unfollowed(version: Version, filter: &Filter) -> Option<String> {
+    let unfollowed = operators(filter).into_iter().find(|operator| is_unfollowed(operator));
+    unfollowed.filter(|_| version.filter_has_or_and_in())
+}
+
+/// Geometry, and `$in` with a regular expression, which alone makes a refusal of it.
+fn is_unfollowed(operator: &str) -> bool {
+    matches!(operator, "$geoWithin" | "$geoIntersects" | "$within" | "$in")
+}
+
+/// The operators of a filter that are refused.
+fn operators(filter: &Filter) -> Vec<String> {
+    match filter {
+        Filter::And(parts) | Filter::Or(parts) => parts.iter().flat_map(operators).collect(),
+        Filter::At(..) => Vec::new(),
+        Filter::Refused(operator) => vec![operator.clone()],
+    }
+}
+
 /// Is the document in an index with this filter?
 pub fn member(version: Version, filter: &Filter, document: &Document) -> Ruling<bool> {
     if let Filter::And(parts) = filter

@@ -89,7 +89,7 @@ impl Index {
 }
 
 fn method(key: &Document) -> Method {
-    if key.keys().any(|path| is_wildcard(path)) {
+    if key.iter().any(|(path, value)| is_wildcard(path) && !is_text(value)) {
         Method::Wildcard
     } else if key.values().any(|value| matches!(value, Bson::String(_))) {
         Method::Special
@@ -100,6 +100,10 @@ fn method(key: &Document) -> Method {
 
 fn is_wildcard(path: &str) -> bool {
     path == "$**" || path.ends_with(".$**")
+}
+
+fn is_text(method: &Bson) -> bool {
+    method.as_str() == Some("text")
 }
 
 /// The kinds of collections.
@@ -287,6 +291,12 @@ fn form(version: Version, spec: &Document) -> Option<Ruling<i32>> {
 /// How many bytes a key pattern may have.
 const LONGEST_KEY: usize = 2048;
 
+/// What a text index over all strings of a document is asked for with.
+const ALL_TEXT: &str = "$**";
+
+/// The path by which a text index stands in a catalog, whatever it was asked for with.
+const STORED_TEXT: &str = "_fts";
+
 fn key_pattern(version: Version, key: &Document) -> Option<Ruling<i32>> {
     let refuse = |rule: Rule| Some(code::CANNOT_CREATE_INDEX.by(rule));
     let bytes = key.to_vec().map_or(usize::MAX, |bytes| bytes.len());
@@ -308,7 +318,10 @@ fn key_pattern(version: Version, key: &Document) -> Option<Ruling<i32>> {
         if !is_legal {
             return refuse(Rule::MongodbIndexKeyValue);
         }
-        if is_wildcard(path) && version.wildcard_is_known() {
+        if path == ALL_TEXT && is_text(value) {
+            continue;
+        }
+        if is_wildcard(path) && !is_text(value) && version.wildcard_is_known() {
             if key.len() > 1 || !equal(value, &Bson::Int32(1)) {
                 return refuse(Rule::MongodbIndexWildcard);
             }
@@ -319,7 +332,7 @@ fn key_pattern(version: Version, key: &Document) -> Option<Ruling<i32>> {
         let is_bad = |(at, part): (usize, &str)| {
             part.is_empty() || part.starts_with('$') && !(at > 0 && is_reference(part))
         };
-        if parts.any(is_bad) || path == "_fts" {
+        if parts.any(is_bad) || path == STORED_TEXT && !is_text(value) {
             return refuse(Rule::MongodbIndexKeyPath);
         }
     }

@@ -71,7 +71,8 @@ pub fn arrival(
         Via::Created => index::creation(version, kind, existing, index, now).map(Arrival::Creation),
         Via::Restored => {
             let drops = version.restore_drops_unknown_options();
-            let is_kept = |option: &str| !drops || index::is_option(version, option);
+            let is_kept =
+                |option: &str| option != "v" && (!drops || index::is_option(version, option));
             let spec = index.clone().into_iter().filter(|(option, _)| is_kept(option)).collect();
             index::creation(version, kind, existing, &spec, now)
                 .map(Arrival::Creation)
@@ -96,8 +97,13 @@ fn carried(
     };
     let refuse = |code: i32, rule: Rule| Arrival::Creation(Creation::Refused(code)).by(rule);
     // A specification that no version could hold cannot have been in a catalog.
-    if !matches!(index.get("key"), Some(Bson::Document(key)) if !key.is_empty()) {
-        return refuse(code::FAILED_TO_PARSE, Rule::MongodbIndexKeyValue);
+    match index.get("key") {
+        Some(Bson::Document(key)) if !key.is_empty() => {}
+        Some(Bson::Document(_)) => {
+            return refuse(code::CANNOT_CREATE_INDEX, Rule::MongodbIndexKeyValue);
+        }
+        Some(_) => return refuse(code::TYPE_MISMATCH, Rule::MongodbIndexKeyValue),
+        None => return refuse(code::FAILED_TO_PARSE, Rule::MongodbIndexKeyValue),
     }
     if !matches!(index.get("name"), Some(Bson::String(name)) if !name.is_empty()) {
         return refuse(code::FAILED_TO_PARSE, Rule::MongodbIndexName);
@@ -105,7 +111,12 @@ fn carried(
     match index.get(FILTER) {
         None => {}
         Some(Bson::Document(filter)) => match filter::parse(filter) {
-            Ok(_) => {}
+            Ok(filter) => {
+                let refused = filter::never_stood((version, from), &filter);
+                if let Some(code) = refused.verdict {
+                    return refused.map(|_| Arrival::Creation(Creation::Refused(code)));
+                }
+            }
             Err(code) => return code.map(Creation::Refused).map(Arrival::Creation),
         },
         Some(_) => return refuse(code::TYPE_MISMATCH, Rule::MongodbFilterObject),

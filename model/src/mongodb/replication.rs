@@ -443,7 +443,7 @@ pub fn join(state: &mut State, version: Version) -> Ruling<Reply> {
         }
         let mut copy = collection.clone();
         copy.indexes.clear();
-        bucket::look_again(&mut copy);
+        bucket::received(&mut copy);
         for index in &collection.indexes {
             let way = (Via::Synced, from.version);
             let arrival =

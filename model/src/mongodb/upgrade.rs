@@ -32,7 +32,9 @@ pub fn restart(
     there.version = version;
     there.monitor = Monitor::default();
     there.is_locked = false;
-    there.collections.iter_mut().for_each(|(_, collection)| bucket::look_again(collection));
+    let collections = there.collections.iter_mut();
+    let looked =
+        collections.fold(None, |looked, (_, collection)| bucket::look_again(collection).or(looked));
     let is_alone = if is_set { maintenance } else { says_it_is_a_member(there) };
     there.health = if is_alone { Health::Maintenance } else { Health::Up };
     state.keep_fcv(fcv);
@@ -41,7 +43,9 @@ pub fn restart(
         there.health = Health::Down(code::FATAL_AT_STARTUP);
         return Reply::Fatal(code::FATAL_AT_STARTUP).by(Rule::MongodbUpgradeStartup);
     }
-    Reply::Ok.by(Rule::MongodbUpgradeRestart)
+    let mut restarted = Reply::Ok.by(Rule::MongodbUpgradeRestart);
+    restarted.because.extend(looked);
+    restarted
 }
 
 /// Do the files of a server that is alone say that it is a member of a set?

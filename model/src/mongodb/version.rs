@@ -402,6 +402,12 @@ impl Version {
         }
     }
 
+    /// Is the time of a new bucket rounded down also before 1970, and not towards it? (8.1: the first
+    /// line in which it was read)
+    pub fn bucket_times_round_down(self) -> bool {
+        self >= v(8, 1, 0)
+    }
+
     /// May the span of buckets be another than that of a granularity? (6.3)
     pub fn bucket_span_is_free(self) -> bool {
         self >= v(6, 3, 0)

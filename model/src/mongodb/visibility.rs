@@ -94,7 +94,7 @@ pub fn find(collection: &Collection) -> Ruling<Reply> {
 /// Puts a document in, under a new record.
 pub fn insert(version: Version, collection: &mut Collection, document: &Doc) -> Ruling<Reply> {
     if collection.kind == Kind::TimeSeries {
-        return bucket::insert(collection, document);
+        return bucket::insert(version, collection, document);
     }
     if collection.record(&document["_id"]).is_some() {
         return Reply::Error(code::DUPLICATE_KEY).by(Rule::MongodbVisibilityIdTaken);

@@ -1,13 +1,14 @@
 //! Mutants of `mongodb.bucket.*`.
 
 use bson::{Bson, DateTime, Document, doc};
-use ttlspec_model::mongodb::bucket::Series;
+use ttlspec_model::mongodb::bucket::{self, Series};
 use ttlspec_model::mongodb::index::{FILTER, Kind, SECONDS};
 use ttlspec_model::mongodb::visibility::Collection;
 use ttlspec_model::mongodb::{Doc, Op, Reply, Value, Version, code};
 use ttlspec_model::{Millis, Rule};
 
 use super::clustered::{made_with, options};
+use super::replication::{said, told};
 use super::server::{Server, with, without};
 use super::{Mistake, creates, modifies, passes, step};
 
@@ -79,6 +80,17 @@ pub(super) const MUTANTS: &[Mistake] = &[
         Rule::MongodbBucketOpens,
         "a bucket begins with its first measurement",
         |server, now, op| inserted(server, now, op, |series| series.rounding_s = 1),
+    ),
+    step(
+        Rule::MongodbBucketOpens,
+        "before 1970 a beginning is rounded towards it",
+        |server, now, op| {
+            if !matches!(op, Op::Insert(_)) || series(server).is_none() {
+                return server.right(now, op);
+            }
+            let older = Version::new(8, 0, 4);
+            server.as_version(server.version.min(older), now, op)
+        },
     ),
     step(
         Rule::MongodbBucketJoins,
@@ -225,6 +237,20 @@ pub(super) const MUTANTS: &[Mistake] = &[
         |server, now| server.pass_seeing(now, |_, there| there.is_extended = false),
     )
     .seen("SERVER-79864", "dates out of range were cut to 32 bits, and some deleted for it"),
+    step(
+        Rule::MongodbBucketLooksAgain,
+        "a process that starts looks at every bucket",
+        |server, now, op| {
+            let member = told(&server.state, op);
+            let reply = server.right(now, op);
+            if let (Op::Restart { .. }, Some(there)) =
+                (said(op), server.state.members.get_mut(member))
+            {
+                there.collections.iter_mut().for_each(|(_, there)| bucket::received(there));
+            }
+            reply
+        },
+    ),
     passes(
         Rule::MongodbBucketTwoScans,
         "one date out of range switches deletion off",

@@ -7,11 +7,11 @@ use ttlspec_model::mongodb::filter::{self, Comparison, Filter, Test, TypeName};
 use ttlspec_model::mongodb::index::{FILTER, Index};
 use ttlspec_model::mongodb::number::is_nan;
 use ttlspec_model::mongodb::pass::Use;
-use ttlspec_model::mongodb::{Version, code};
+use ttlspec_model::mongodb::{Op, Reply, Version, Via, code};
 
 use super::server::without;
 use super::sweep::{RIGHT, Sweep, right_member, right_use};
-use super::{Mistake, creates, sweeps};
+use super::{Mistake, creates, step, sweeps};
 
 pub(super) const MUTANTS: &[Mistake] = &[
     sweeps(
@@ -53,6 +53,19 @@ pub(super) const MUTANTS: &[Mistake] = &[
         |server, now, spec| match refused_by(server.version, spec) {
             Some(Rule::MongodbFilterOperators) => server.create_with_any_filter(now, spec),
             _ => server.create(now, spec.clone()),
+        },
+    ),
+    step(
+        Rule::MongodbFilterOperators,
+        "a catalog may have held any operator",
+        |server, now, op| match (op, server.would(now, op)) {
+            (Op::Arrive { index, via, from }, Reply::Error(code::CANNOT_CREATE_INDEX))
+                if *via != Via::Created && *via != Via::Restored && index.contains_key(FILTER) =>
+            {
+                let index = without(index, FILTER).into();
+                server.right(now, &Op::Arrive { index, via: *via, from: *from })
+            }
+            _ => server.right(now, op),
         },
     ),
     creates(Rule::MongodbFilterOrIn, "$or and $in are accepted before 6.0", |server, now, spec| {

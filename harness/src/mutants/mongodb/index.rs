@@ -185,6 +185,14 @@ pub(super) const MUTANTS: &[Mistake] = &[
     ),
     creates(
         Rule::MongodbIndexKeyPath,
+        "nothing may be indexed by `_fts`, not even text",
+        |server, now, spec| {
+            let is_reserved = key(spec).contains_key("_fts");
+            server.create_unless(now, spec, is_reserved.then_some(code::CANNOT_CREATE_INDEX))
+        },
+    ),
+    creates(
+        Rule::MongodbIndexKeyPath,
         "empty parts of a path, and such that begin with a dollar, are let in",
         |server, now, spec| {
             let pattern = key(spec);

@@ -151,6 +151,14 @@ pub(super) const MUTANTS: &[Mistake] = &[
     step(Rule::MongodbNanRestored, "a restore takes whatever the dump holds", |server, now, op| {
         arrives(server, now, op, Via::Restored, Via::Upgraded)
     }),
+    step(Rule::MongodbNanRestored, "a restore keeps the versions of indexes", |server, now, op| {
+        match op {
+            Op::Arrive { index, .. } if index.contains_key("v") => {
+                arrives(server, now, op, Via::Restored, Via::Created)
+            }
+            _ => server.right(now, op),
+        }
+    }),
     step(
         Rule::MongodbNanFatal,
         "5.0.11 to 5.0.13 start with NaN in the catalog",

@@ -33,7 +33,7 @@ impl Collection {
     /// The process ends and starts again, in this version.
     pub(in crate::mongodb) fn restart(&mut self, version: Version) {
         self.set_version(version);
-        self.buckets.look_again(&self.store);
+        self.buckets.look_again();
     }
 
     /// What is said of the collection itself.
@@ -81,7 +81,7 @@ impl Collection {
             }
         }
         copy.gather_keys();
-        copy.buckets.look_again(&copy.store);
+        copy.buckets.look_over(&copy.store);
         Ok(copy)
     }
 
