@@ -84,9 +84,14 @@ impl Node {
         let sources: Vec<&Sstable> =
             inputs.iter().filter(is_read).filter_map(|id| self.sstable(*id)).collect();
         let repaired_at = sources.iter().map(|source| source.repaired_at).min().unwrap_or(0);
+        // One that is compacted alone keeps its level.
+        let level = match inputs {
+            [only] => self.sstable(*only).map_or(0, |sstable| sstable.level),
+            _ => 0,
+        };
         let output = self.compacted(inputs, &sources, shadow, now);
         self.sstables.retain(|sstable| !inputs.contains(&sstable.id));
-        self.add(output, repaired_at);
+        self.add(output, repaired_at, level);
     }
 
     fn compacted(
@@ -167,7 +172,11 @@ impl Node {
     pub(super) fn major(&mut self, unrepaired_first: bool, now: i64) {
         if !self.table.option("class").ends_with("UnifiedCompactionStrategy") {
             let all: Vec<u64> = self.sstables.iter().map(|sstable| sstable.id).collect();
-            return self.compact(&all, unrepaired_first, now);
+            self.compact(&all, unrepaired_first, now);
+            if self.table.option("class").ends_with("LeveledCompactionStrategy") {
+                self.sstables.iter_mut().for_each(|sstable| sstable.level = 1);
+            }
+            return;
         }
         for is_repaired in [!unrepaired_first, unrepaired_first] {
             for group in self.apart(self.held(is_repaired)) {

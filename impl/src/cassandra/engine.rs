@@ -63,7 +63,11 @@ fn order(node: &mut Node, op: &Op, now_ms: i64) -> Reply {
     }
     match op {
         Op::Write(statements) => return write(node, statements, now_ms),
-        Op::Flush | Op::Restart => node.flush(),
+        Op::Flush => node.flush(),
+        Op::Restart => {
+            node.memory = Default::default();
+            node.flush();
+        }
         Op::Compact(ids) => node.compact(ids, false, now),
         Op::Major { unrepaired_first } => node.major(*unrepaired_first, now),
         Op::GarbageCollect(shadow) => {
@@ -98,6 +102,9 @@ fn order(node: &mut Node, op: &Op, now_ms: i64) -> Reply {
             alter(node, *ttl, |node| &mut node.table.default_time_to_live);
         }
         Op::AlterCompaction(options) => {
+            if node.table.compaction != *options {
+                node.memory = Default::default();
+            }
             alter(node, options.clone(), |node| &mut node.table.compaction);
         }
         Op::Truncate => {

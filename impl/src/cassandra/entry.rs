@@ -183,7 +183,6 @@ impl Entry {
         Deleted { ts: self.ts, ldt: self.ldt }
     }
 
-
     /// Is this cell a deletion?
     #[inline]
     pub fn is_tombstone(&self) -> bool {

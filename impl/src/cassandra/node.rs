@@ -70,10 +70,10 @@ impl Node {
         held.map(|sstable| sstable.id).collect()
     }
 
-    /// Adds an sstable, where there is anything in it.
-    pub fn add(&mut self, file: Option<File>, repaired_at: i64) {
+    /// Adds an sstable of a level, where there is anything in it.
+    pub fn add(&mut self, file: Option<File>, repaired_at: i64, level: u8) {
         let Some(file) = file else { return };
-        self.sstables.push(Sstable { id: self.next, repaired_at, file: Arc::new(file) });
+        self.sstables.push(Sstable { id: self.next, repaired_at, level, file: Arc::new(file) });
         self.next += 1;
     }
 
@@ -128,7 +128,7 @@ impl Node {
         let mut combiner = Combiner::default();
         parts().for_each(|part| combiner.part(&[part], &mut sink));
         let statistics = sink.close();
-        self.add(File::of(run, statistics, self.setup.last_point()), 0);
+        self.add(File::of(run, statistics, self.setup.last_point()), 0, 0);
     }
 
     /// Takes in the sstables of the last snapshot once more.
@@ -136,7 +136,7 @@ impl Node {
         let writes_empty = self.setup.version.writes_empty_collections();
         for kept in self.snapshot.clone() {
             let again = kept.file.again(writes_empty, self.setup.last_point());
-            self.add(again, kept.repaired_at);
+            self.add(again, kept.repaired_at, 0);
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Sstable {
     pub id: u64,
     /// When it was repaired, in milliseconds; 0 where it was not.
     pub repaired_at: i64,
+    /// Its level, for LeveledCompactionStrategy.
+    pub level: u8,
     /// What was written.
     pub file: Arc<File>,
 }

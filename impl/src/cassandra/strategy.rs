@@ -16,6 +16,9 @@ pub(super) struct Memory {
     remaining: usize,
 }
 
+/// How many sstables a tier takes at most.
+const MAX_THRESHOLD: usize = 32;
+
 /// How the next one is chosen of several that would do. The sizes of files decide, which nothing
 /// here knows; so how much there is in them does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,21 +59,41 @@ impl Node {
         if class.ends_with("TimeWindowCompactionStrategy") {
             return self.window_task(is_repaired, now);
         }
-        let group = self.held(is_repaired);
-        let is_leveled = class.ends_with("LeveledCompactionStrategy");
-        if is_leveled && group.len() > 1 {
+        let mut group = self.held(is_repaired);
+        if class.ends_with("LeveledCompactionStrategy") {
+            return self.leveled_task(&group, now);
+        }
+        if !class.ends_with("SizeTieredCompactionStrategy") {
+            return None;
+        }
+        // All files are taken for small, and so for one tier.
+        if group.len() >= self.min_threshold() {
+            group.truncate(MAX_THRESHOLD);
             return Some(group);
         }
         let worthy = self.among(&group).filter(|sstable| self.is_worth(sstable, now));
-        let picked = if is_leveled {
-            // There is one at most.
-            worthy.last().map(|sstable| sstable.id)
-        } else if class.ends_with("SizeTieredCompactionStrategy") {
-            Pick::Largest.of(worthy)
-        } else {
-            None
-        };
-        picked.map(|id| vec![id])
+        Pick::Largest.of(worthy).map(|id| vec![id])
+    }
+
+    /// All of level 0 become one; or the one whose tombstones are most, of the highest level.
+    fn leveled_task(&self, group: &[u64], now: i64) -> Option<Vec<u64>> {
+        let lowest = self.among(group).filter(|sstable| sstable.level == 0);
+        let lowest: Vec<u64> = lowest.map(|sstable| sstable.id).collect();
+        if lowest.len() > 1 {
+            return Some(lowest);
+        }
+        let worthy = self.among(group).filter(|sstable| self.is_worth(sstable, now));
+        let best = worthy.max_by(|one, two| {
+            let by_level = one.level.cmp(&two.level);
+            let ratios = || self.droppable(one, now).total_cmp(&self.droppable(two, now));
+            by_level.then_with(ratios).then(one.file.bulk().cmp(&two.file.bulk()))
+        });
+        best.map(|sstable| vec![sstable.id])
+    }
+
+    /// From how many sstables on a tier is compacted.
+    fn min_threshold(&self) -> usize {
+        self.table.number("min_threshold", 4.0) as usize
     }
 
     /// The estimated droppable tombstone ratio.
@@ -82,7 +105,8 @@ impl Node {
         if is_blind { 0.0 } else { sstable.file.histogram.droppable(gc_before) }
     }
 
-    /// An old window of two sstables or more becomes one; expired ones go along.
+    /// An old window of two sstables or more becomes one, the newest one once it is a tier; expired
+    /// ones go along.
     fn window_task(&mut self, is_repaired: bool, now: i64) -> Option<Vec<u64>> {
         if self.sstables.is_empty() {
             return None;
@@ -102,8 +126,8 @@ impl Node {
         }
         let last = windows.last_key_value().map_or(0, |(window, _)| *window);
         newest = newest.max(last);
-        let mut old = windows.into_iter().rev();
-        let mut old = old.by_ref().filter(|(at, ids)| *at < newest && ids.len() > 1);
+        let enough = |at: i64| if at < newest { 2 } else { self.min_threshold() };
+        let mut old = windows.into_iter().rev().filter(|(at, ids)| ids.len() >= enough(*at));
         let next = old.next().map(|(_, ids)| ids);
         let remaining = old.count() + usize::from(next.is_some());
         self.memory[usize::from(is_repaired)] = Memory { looked, newest, remaining };
