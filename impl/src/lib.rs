@@ -6,4 +6,5 @@
 #![forbid(unsafe_code)]
 
 pub mod calendar;
+pub mod cassandra;
 pub mod mongodb;
