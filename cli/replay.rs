@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use ttlspec_harness::recording;
 use ttlspec_harness::vector::{Report, parse, spec_of, verify, verify_spec};
+use ttlspec_model::cassandra::Cassandra;
 
 use crate::systems::{self, Optimized};
 use crate::{CLEAN, FINDING, recordings, say};
@@ -46,8 +47,15 @@ pub fn run(args: &Args) -> Result<u8> {
         args.files.iter().cloned().partition(|path| recordings::is_recording(path));
     let mut code = CLEAN;
     if !recorded.is_empty() {
-        let model: &recording::Open<'_> = &recording::specification;
-        code = recordings::run(&recorded, &[("model", model)], args.every as usize, args.json)?;
+        let open = systems::opener::<Cassandra>(args.plant.as_deref())?;
+        let engines: [recordings::Named<'_>; 2] =
+            [("model", &recording::specification), ("impl", &|config| open(config))];
+        let asked = match args.engine {
+            None => &engines[..],
+            Some(Which::Model) => &engines[..1],
+            Some(Which::Impl) => &engines[1..],
+        };
+        code = recordings::run(&recorded, asked, args.every as usize, args.json)?;
     }
     for path in &vectors {
         let name = path.display().to_string();

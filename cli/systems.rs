@@ -8,14 +8,17 @@ use ttlspec_harness::System;
 use ttlspec_harness::check::{self, Opener};
 use ttlspec_harness::fuzzing::Seed;
 use ttlspec_harness::mutants::Mutant;
+use ttlspec_impl::cassandra::CassandraEngine;
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_model::Rule;
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::MongoDb;
 
 use crate::{check as check_verb, corpus, export, replay};
 
 /// All of them, in the order of the book, each with what expires there.
-static SYSTEMS: [Verbs; 1] = [Verbs::of::<MongoDb>("TTL indexes")];
+static SYSTEMS: [Verbs; 2] =
+    [Verbs::of::<MongoDb>("TTL indexes"), Verbs::of::<Cassandra>("TTL and tombstones")];
 
 /// A system with an optimized engine.
 pub trait Optimized: System {
@@ -26,6 +29,12 @@ pub trait Optimized: System {
 impl Optimized for MongoDb {
     fn engine() -> Opener<MongoDb> {
         check::opener(MongoEngine::open)
+    }
+}
+
+impl Optimized for Cassandra {
+    fn engine() -> Opener<Cassandra> {
+        check::opener(CassandraEngine::open)
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `version` | `"5.0.6"` |
 //! | `format` | `"nb"`, the default, or `"oa"` |
 //! | `overflow` | `"reject"`, the default, or `"cap"` |
+//! | `tombstone_failure_threshold` | 100000 where it is left out |
 //! | `table` | `clustering`, `columns`, `gc_grace_seconds`, `default_time_to_live`, `compaction`, `view`; what is left out is that of the recordings |
 //! | `without` | rules that are switched off |
 //!
@@ -34,7 +35,8 @@ impl Notation for Cassandra {
     }
 
     fn config_from(value: &Value) -> Result<Config, Fault> {
-        let known = ["version", "format", "overflow", "table", "without"];
+        let known =
+            ["version", "format", "overflow", "tombstone_failure_threshold", "table", "without"];
         let fields = Fields::of(value, "the configuration", &known)?;
         let version = fields.required("version", |value| {
             Version::parse(text(value)?).map_err(|error| Fault::new(error.to_string()))
@@ -67,6 +69,9 @@ impl Notation for Cassandra {
             version,
             format,
             overflow: overflow.unwrap_or(Overflow::Reject),
+            tombstone_failure_threshold: fields
+                .optional("tombstone_failure_threshold", count)?
+                .unwrap_or(TOMBSTONE_FAILURE_THRESHOLD),
             table: fields
                 .optional("table", table_from)?
                 .unwrap_or_else(|| table_of_recordings(&["c"])),
@@ -82,6 +87,10 @@ impl Notation for Cassandra {
         }
         if config.overflow == Overflow::Cap {
             fields.insert("overflow".into(), "cap".into());
+        }
+        if config.tombstone_failure_threshold != TOMBSTONE_FAILURE_THRESHOLD {
+            let threshold = config.tombstone_failure_threshold;
+            fields.insert("tombstone_failure_threshold".into(), threshold.into());
         }
         fields.insert("table".into(), table_to(&config.table));
         if !config.without.is_empty() {
@@ -153,6 +162,9 @@ impl Notation for Cassandra {
         seen::reply_to(reply)
     }
 }
+
+/// That of a server as it comes.
+pub const TOMBSTONE_FAILURE_THRESHOLD: u64 = 100_000;
 
 const WORDS: &[&str] = &[
     "flush",

@@ -43,6 +43,7 @@ pub fn case(source: &mut dyn Source) -> Case {
     ];
     config.without.sort();
     config.table.view = None;
+    config.tombstone_failure_threshold = i64::MAX as u64;
     let grows = source.choose(2) == 1;
     if !grows {
         config.table.gc_grace_seconds = LONG;

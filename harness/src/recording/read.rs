@@ -11,7 +11,7 @@ use ttlspec_model::cassandra::words::{Format, Op, Overflow, Query, Statement, Ta
 use ttlspec_model::cassandra::{Config, Version};
 
 use crate::Notation;
-use crate::notation::cassandra::{query, table_from};
+use crate::notation::cassandra::{TOMBSTONE_FAILURE_THRESHOLD, query, table_from};
 
 /// What is wrong with a recording, and where.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -196,7 +196,8 @@ fn config(fields: &serde_json::Map<String, Value>) -> Result<Config, String> {
         }
     }
     let table = table_from(&table).map_err(|fault| format!("`table`: {fault}"))?;
-    Ok(Config { version, format, overflow, table, without: Vec::new() })
+    let tombstone_failure_threshold = TOMBSTONE_FAILURE_THRESHOLD;
+    Ok(Config { version, format, overflow, tombstone_failure_threshold, table, without: Vec::new() })
 }
 
 fn step_from(mut value: Value, table: &Table) -> Result<Recorded, String> {

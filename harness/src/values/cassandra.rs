@@ -32,6 +32,7 @@ pub fn config(source: &mut dyn Source) -> Config {
         version,
         format: if is_oa { Format::Oa } else { Format::Nb },
         overflow: pick(source, &[Overflow::Reject, Overflow::Cap]),
+        tombstone_failure_threshold: pick(source, &[100_000, 100_000, 100_000, 5]),
         table,
         without: Vec::new(),
     }

@@ -9,9 +9,6 @@ use super::place::{Clusterings, Span};
 use super::read;
 use super::run::{Line, Part};
 
-/// More tombstones than this in one read: it is given up.
-const TOMBSTONE_FAILURE_THRESHOLD: u64 = 100_000;
-
 /// A read met more tombstones than it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overwhelmed;
@@ -56,7 +53,7 @@ pub(super) fn select(node: &mut Node, query: &Query, now: i64) -> Result<Rows, O
             }
         }
     }
-    if most > TOMBSTONE_FAILURE_THRESHOLD { Err(Overwhelmed) } else { Ok(rows) }
+    if most > node.setup.tombstone_failure_threshold { Err(Overwhelmed) } else { Ok(rows) }
 }
 
 /// What of each partition is asked for, in the order of the table.

@@ -16,6 +16,8 @@ pub(super) struct Setup {
     pub format: Format,
     /// What becomes of an expiration that is too late.
     pub overflow: Overflow,
+    /// A read that counts more tombstones is given up.
+    pub tombstone_failure_threshold: u64,
     /// The order of clusterings.
     pub clusterings: Clusterings,
     /// What is wrong with the server.
@@ -32,6 +34,7 @@ impl Setup {
             version: config.version,
             format: config.format,
             overflow: config.overflow,
+            tombstone_failure_threshold: config.tombstone_failure_threshold,
             clusterings: Clusterings::new(&config.table.clustering),
             faults: Faults::except(&config.without)?,
         })

@@ -86,7 +86,7 @@ impl Node {
         let best = worthy.max_by(|one, two| {
             let by_level = one.level.cmp(&two.level);
             let ratios = || self.droppable(one, now).total_cmp(&self.droppable(two, now));
-            by_level.then_with(ratios).then(one.file.bulk().cmp(&two.file.bulk()))
+            by_level.then_with(ratios)
         });
         best.map(|sstable| vec![sstable.id])
     }

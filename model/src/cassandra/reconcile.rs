@@ -47,11 +47,13 @@ pub fn marker_wins(book: &Book, one: &Liveness, two: &Liveness) -> bool {
     if dies(one) != dies(two) && book.by(Rule::CassandraReconcileMarkerDying) {
         return dies(one);
     }
-    if one.ldt != two.ldt && book.by(Rule::CassandraReconcileMarkerLater) {
-        return one.ldt > two.ldt;
-    }
-    if one.ttl != two.ttl && book.by(Rule::CassandraReconcileMarkerShorter) {
-        return one.ttl < two.ttl;
+    if dies(one) && dies(two) {
+        if one.ldt != two.ldt && book.by(Rule::CassandraReconcileMarkerLater) {
+            return one.ldt > two.ldt;
+        }
+        if one.ttl != two.ttl && book.by(Rule::CassandraReconcileMarkerShorter) {
+            return one.ttl < two.ttl;
+        }
     }
     true
 }

@@ -10,9 +10,6 @@ use super::write::bounds;
 use crate::book::Book;
 use crate::ruling::Rule;
 
-/// More tombstones than this in one read of one node: the read is given up.
-const TOMBSTONE_FAILURE_THRESHOLD: u64 = 100_000;
-
 /// A query met more tombstones than it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overwhelmed;
@@ -60,7 +57,7 @@ pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
         }
     }
     let Counts { live, tombstones } = counts;
-    if most > TOMBSTONE_FAILURE_THRESHOLD && book.by(Rule::CassandraReadFailure) {
+    if most > read.config.tombstone_failure_threshold && book.by(Rule::CassandraReadFailure) {
         return Err(Overwhelmed);
     }
     Ok(Rows { rows, live, tombstones })

@@ -29,16 +29,12 @@ pub type Choices = Vec<Vec<u64>>;
 /// the rules, the one with the most in it is taken for the largest.
 pub fn run(compaction: &Compaction<'_>, node: &mut State, most: u64) {
     for _ in 0..most {
-        let choices = next(compaction, node, &|_| None);
-        let bulk = |ids: &Vec<u64>| {
-            let all = ids.iter().filter_map(|id| node.sstable(*id));
-            all.map(|sstable| sstable.stats.bulk()).sum::<u64>()
-        };
+        let bulks: BTreeMap<u64, u64> =
+            node.sstables.iter().map(|sstable| (sstable.id, sstable.stats.bulk())).collect();
+        let mut choices = next(compaction, node, &|id| bulks.get(&id).copied());
+        // Of equals, the first of windows and the last of anything else.
         let is_windowed = node.table.option("class").ends_with("TimeWindowCompactionStrategy");
-        let task = match is_windowed {
-            true => choices.into_iter().min_by_key(bulk),
-            false => choices.into_iter().max_by_key(bulk),
-        };
+        let task = if is_windowed { choices.drain(..).next() } else { choices.pop() };
         let Some(task) = task else { return };
         compaction.task(node, &task, node.usual_shadow());
     }

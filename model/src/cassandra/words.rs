@@ -33,6 +33,8 @@ pub struct Config {
     pub overflow: Overflow,
     /// The table as it was created.
     pub table: Table,
+    /// `tombstone_failure_threshold`: a read that counts more tombstones is given up.
+    pub tombstone_failure_threshold: u64,
     /// Rules that are switched off, in the order of the book: the world as it would be without them.
     pub without: Vec<Rule>,
 }

@@ -7,7 +7,7 @@ use ttlspec_model::cassandra::{Cassandra, Config, Version};
 use super::laws::*;
 use crate::alphabet::cassandra::named;
 use crate::check::{Claim, Hazard, Law};
-use crate::notation::cassandra::table_of_recordings;
+use crate::notation::cassandra::{TOMBSTONE_FAILURE_THRESHOLD, table_of_recordings};
 
 /// One claim.
 struct Row {
@@ -131,6 +131,7 @@ pub(crate) fn claims(deep: bool) -> Vec<Claim<Cassandra>> {
             version,
             format: Format::Nb,
             overflow: Overflow::Reject,
+            tombstone_failure_threshold: TOMBSTONE_FAILURE_THRESHOLD,
             table: table_of_recordings(&["c"]),
             without,
         };
