@@ -2,12 +2,19 @@
 
 use ttlspec_harness::check::{Opener, opener};
 use ttlspec_harness::{System, seeded};
+use ttlspec_impl::cassandra::CassandraEngine;
 use ttlspec_impl::mongodb::MongoEngine;
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::MongoDb;
 
 #[test]
 fn the_engine_answers_as_the_specification_does_in_200_000_steps() {
     answers_alike::<MongoDb>(&opener(MongoEngine::open));
+}
+
+#[test]
+fn the_engine_of_cassandra_answers_as_the_specification_does_in_200_000_steps() {
+    answers_alike::<Cassandra>(&opener(CassandraEngine::open));
 }
 
 fn answers_alike<V: System>(open: &Opener<V>) {
@@ -21,6 +28,7 @@ fn answers_alike<V: System>(open: &Opener<V>) {
 #[test]
 fn one_seed_gives_the_same_run_each_time() {
     runs_alike::<MongoDb>(&opener(MongoEngine::open));
+    runs_alike::<Cassandra>(&opener(CassandraEngine::open));
 }
 
 fn runs_alike<V: System>(open: &Opener<V>) {

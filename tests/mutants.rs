@@ -6,6 +6,7 @@ use ttlspec_harness::System;
 use ttlspec_harness::mutants::{Fate, Hunt, Mutant, Seen};
 use ttlspec_harness::vector::{self, Vector};
 use ttlspec_model::Rule;
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::MongoDb;
 use ttlspec_model::ruling::Level;
 
@@ -13,7 +14,7 @@ use ttlspec_model::ruling::Level;
 fn every_decided_rule_has_a_mutant() {
     let decided = Rule::ALL.iter().filter(|rule| rule.level() == Level::Decided);
 
-    let broken = broken::<MongoDb>();
+    let broken: Vec<Rule> = [broken::<MongoDb>(), broken::<Cassandra>()].concat();
 
     let without: Vec<&Rule> = decided.filter(|rule| !broken.contains(rule)).collect();
 
@@ -23,6 +24,11 @@ fn every_decided_rule_has_a_mutant() {
 #[test]
 fn every_mutant_is_found() {
     are_found::<MongoDb>();
+}
+
+#[test]
+fn every_mutant_of_cassandra_is_found() {
+    are_found::<Cassandra>();
 }
 
 fn are_found<V: System>() {
@@ -53,13 +59,18 @@ fn are_found<V: System>() {
 }
 
 #[test]
-fn ten_tickets_of_the_server_are_replanted() {
-    let seen = MongoDb::mutants().into_iter().filter_map(|mutant| mutant.seen);
+fn ten_tickets_of_mongodb_and_fifteen_of_cassandra_are_replanted() {
+    are_replanted::<MongoDb>(10);
+    are_replanted::<Cassandra>(15);
+}
+
+fn are_replanted<V: System>(least: usize) {
+    let seen = V::mutants().into_iter().filter_map(|mutant| mutant.seen);
     let mut tickets: Vec<&str> = seen.filter(Seen::is_ticket).map(|seen| seen.at).collect();
     tickets.sort_unstable();
     tickets.dedup();
 
-    assert!(tickets.len() >= 10, "only {} tickets: {tickets:?}", tickets.len());
+    assert!(tickets.len() >= least, "only {} tickets: {tickets:?}", tickets.len());
 }
 
 #[test]

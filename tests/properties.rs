@@ -10,10 +10,12 @@ use ttlspec_harness::check::{Opener, opener};
 use ttlspec_harness::properties::Held;
 use ttlspec_harness::properties::mongodb::{filter_agrees, keys_agree};
 use ttlspec_harness::values::{Source, drawn, mongodb as values};
+use ttlspec_impl::cassandra::CassandraEngine;
 use ttlspec_impl::mongodb::MongoEngine;
 use ttlspec_impl::mongodb::bytes::{Value, kind};
 use ttlspec_impl::mongodb::filter::Filter;
 use ttlspec_impl::mongodb::key_extractor::{Path, least_date};
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::{Config, MongoDb, Op, Version};
 use ttlspec_model::{Engine, Millis, Reference, Spec};
 
@@ -48,11 +50,13 @@ fn hold<V: System>(open: &Opener<V>) {
 #[test]
 fn every_property_holds_of_the_specification() {
     hold(&opener(Reference::<MongoDb>::open));
+    hold(&opener(Reference::<Cassandra>::open));
 }
 
 #[test]
 fn every_property_holds_of_the_engine() {
     hold(&opener(MongoEngine::open));
+    hold(&opener(CassandraEngine::open));
 }
 
 #[test]

@@ -6,12 +6,15 @@ use std::path::Path;
 use ttlspec_harness::check::{Opener, opener};
 use ttlspec_harness::vector::{Report, load_dir, verify, verify_spec};
 use ttlspec_harness::{System, Vector};
+use ttlspec_impl::cassandra::CassandraEngine;
 use ttlspec_impl::mongodb::MongoEngine;
+use ttlspec_model::cassandra::Cassandra;
 use ttlspec_model::mongodb::MongoDb;
 
 #[test]
 fn every_vector_holds_on_the_specification_and_its_rules_are_cited() {
     hold_on_the_specification::<MongoDb>();
+    hold_on_the_specification::<Cassandra>();
 }
 
 fn hold_on_the_specification<V: System>() {
@@ -25,6 +28,7 @@ fn hold_on_the_specification<V: System>() {
 #[test]
 fn every_vector_holds_on_the_engine() {
     hold_on_the_engine::<MongoDb>(&opener(MongoEngine::open));
+    hold_on_the_engine::<Cassandra>(&opener(CassandraEngine::open));
 }
 
 fn hold_on_the_engine<V: System>(open: &Opener<V>) {

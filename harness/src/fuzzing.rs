@@ -14,6 +14,7 @@ use crate::script::Script;
 use crate::system::System;
 use crate::vector::{self, Vector, VectorFile};
 
+pub mod cassandra;
 pub mod mongodb;
 
 /// The most moves that a script of bytes has.

@@ -22,7 +22,7 @@ mod read;
 mod resolve;
 mod shrink;
 
-pub use read::{Fault, Histories, History, Recorded, open};
+pub use read::{Fault, Histories, History, Recorded, What, history, open};
 use resolve::Resolver;
 
 /// How a history was played: counts of single observations.
