@@ -5,6 +5,7 @@ use ttlspec_model::cassandra::words::{Format, Overflow};
 use ttlspec_model::cassandra::{Cassandra, Config, Version};
 
 use super::laws::*;
+use crate::alphabet::World;
 use crate::alphabet::cassandra::named;
 use crate::check::{Claim, Hazard, Law};
 use crate::notation::cassandra::{TOMBSTONE_FAILURE_THRESHOLD, table_of_recordings};
@@ -137,7 +138,7 @@ pub(crate) fn claims(deep: bool) -> Vec<Claim<Cassandra>> {
         };
         Claim {
             name: format!("{} {version}", row.name),
-            world: named(row.world, &config),
+            world: World { name: row.name, ..named(row.world, &config) },
             steps: row.steps[usize::from(deep)],
             laws: row.laws.to_vec(),
             hazards: row.hazards.to_vec(),
