@@ -57,6 +57,13 @@ impl Notation for Cassandra {
         if format == Format::Oa && !version.has_wide_deletion_time() {
             return Err(Fault::new(format!("{version} has no format `oa`")).under("format"));
         }
+        let table = fields.optional("table", table_from)?;
+        let table = table.unwrap_or_else(|| table_of_recordings(&["c"]));
+        let class = table.option("class");
+        if class.ends_with("UnifiedCompactionStrategy") && !version.has_unified_compaction() {
+            let message = format!("{version} has no {class}");
+            return Err(Fault::new(message).under("class").under("compaction").under("table"));
+        }
         let rule = |value| {
             let name = text(value)?;
             Rule::named(name).ok_or_else(|| Fault::new(format!("there is no rule `{name}`")))
@@ -72,9 +79,7 @@ impl Notation for Cassandra {
             tombstone_failure_threshold: fields
                 .optional("tombstone_failure_threshold", count)?
                 .unwrap_or(TOMBSTONE_FAILURE_THRESHOLD),
-            table: fields
-                .optional("table", table_from)?
-                .unwrap_or_else(|| table_of_recordings(&["c"])),
+            table,
             without,
         })
     }

@@ -25,7 +25,7 @@ pub fn config(source: &mut dyn Source) -> Config {
     let mut table = table_of_recordings(pick(source, &clustering));
     table.gc_grace_seconds = pick(source, &[0, 10, 100, 864_000, 1]);
     table.default_time_to_live = pick(source, &[0, 0, 0, 50, 1]);
-    table.compaction = options(source);
+    table.compaction = options(source, version);
     table.view =
         (table.clustering.len() == 1 && chance(source, 8)).then(|| pick(source, &[0, 100]));
     Config {
@@ -39,7 +39,10 @@ pub fn config(source: &mut dyn Source) -> Config {
 }
 
 /// Options of compaction.
-fn options(source: &mut dyn Source) -> std::collections::BTreeMap<String, String> {
+fn options(
+    source: &mut dyn Source,
+    version: Version,
+) -> std::collections::BTreeMap<String, String> {
     let classes = [
         "SizeTieredCompactionStrategy",
         "LeveledCompactionStrategy",
@@ -48,7 +51,8 @@ fn options(source: &mut dyn Source) -> std::collections::BTreeMap<String, String
     ];
     let mut options = std::collections::BTreeMap::new();
     let mut put = |name: &str, value: &str| drop(options.insert(name.to_owned(), value.to_owned()));
-    put("class", pick(source, &classes));
+    let known = if version.has_unified_compaction() { classes.len() } else { classes.len() - 1 };
+    put("class", pick(source, &classes[..known]));
     if chance(source, 4) {
         put("only_purge_repaired_tombstones", "true");
     }
@@ -125,6 +129,7 @@ pub fn op(source: &mut dyn Source, config: &Config, made: u64) -> Op {
         Repaired,
         Background,
         Alter,
+        Ask,
         Rare,
     }
     let kinds = [
@@ -136,6 +141,7 @@ pub fn op(source: &mut dyn Source, config: &Config, made: u64) -> Op {
         (3, Kind::Repaired),
         (3, Kind::Background),
         (3, Kind::Alter),
+        (8, Kind::Ask),
         (2, Kind::Rare),
     ];
     let id = |source: &mut dyn Source| 1 + source.choose(made.min(12) as usize) as u64;
@@ -162,16 +168,22 @@ pub fn op(source: &mut dyn Source, config: &Config, made: u64) -> Op {
         Kind::Alter => match source.choose(3) {
             0 => Op::AlterGcGrace(pick(source, &[0, 10, 100, 864_000, -1])),
             1 => Op::AlterDefaultTtl(pick(source, &[0, 50, 630_720_000, 630_720_001])),
-            _ => Op::AlterCompaction(options(source)),
+            _ => Op::AlterCompaction(options(source, config.version)),
         },
-        Kind::Rare => match source.choose(7) {
+        Kind::Ask => {
+            let all = [Op::Merged, Op::ViewMerged, Op::ViewSelect, Op::Sstables, Op::Stats];
+            match source.choose(2) {
+                0 => Op::Select(query(source, &config.table)),
+                _ => pick(source, &all),
+            }
+        }
+        Kind::Rare => match source.choose(6) {
             0 => Op::Restart,
             1 => Op::Snapshot,
             2 => Op::Refresh,
             3 => Op::Truncate,
             4 => Op::Tasks(vec![vec![id(source)], vec![id(source)]]),
-            5 => Op::AtOnce(vec![Op::Flush, Op::Major { unrepaired_first: false }]),
-            _ => Op::Select(query(source, &config.table)),
+            _ => Op::AtOnce(vec![Op::Flush, Op::Major { unrepaired_first: false }]),
         },
     }
 }

@@ -4,6 +4,7 @@ use super::compaction::Compaction;
 use super::data::{Key, Partition, Partitions, Place, Row};
 use super::memtable::Memtable;
 use super::read::Read;
+use super::select::Unanswered;
 use super::sstable::Sstable;
 use super::strategy::Memory;
 use super::words::{
@@ -154,6 +155,12 @@ impl Doing<'_> {
                 }
             }
             Op::AlterCompaction(options) => {
+                let is_unified = options
+                    .get("class")
+                    .is_some_and(|class| class.ends_with("UnifiedCompactionStrategy"));
+                if is_unified && !self.config.version.has_unified_compaction() {
+                    return Reply::Refused;
+                }
                 let is_changed = node.table.compaction != *options;
                 node.table.compaction.clone_from(options);
                 if is_changed {
@@ -249,7 +256,8 @@ impl Doing<'_> {
             Op::Merged => Reply::Merged(seen(table, &read.all())),
             Op::Select(query) => match select::select(&read, query) {
                 Ok(rows) => Reply::Rows(rows),
-                Err(_) => Reply::Failed(Failure::TombstoneOverwhelming),
+                Err(Unanswered::Invalid) => Reply::Refused,
+                Err(Unanswered::Overwhelmed) => Reply::Failed(Failure::TombstoneOverwhelming),
             },
             Op::ViewMerged => Reply::Merged(seen(&view_of(table), &self.view(node))),
             Op::ViewSelect => {

@@ -10,16 +10,25 @@ use super::write::bounds;
 use crate::book::Book;
 use crate::ruling::Rule;
 
-/// A query met more tombstones than it may.
+/// Why a query is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overwhelmed;
+pub enum Unanswered {
+    /// It asks for more clustering columns than there are.
+    Invalid,
+    /// It met more tombstones than it may.
+    Overwhelmed,
+}
 
 /// What a query shows, and what the server counts on the way.
 ///
 /// # Errors
-/// [`Overwhelmed`] where too many tombstones are met.
-pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
+/// [`Unanswered`] where it is no query of the table, or too many tombstones are met.
+pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Unanswered> {
     let (book, now, table) = (read.book, read.now, &read.node.table);
+    let asked = query.clustering.len() + usize::from(query.slice.is_some());
+    if asked > table.clustering.len() {
+        return Err(Unanswered::Invalid);
+    }
     let spans = spans(table, query);
     let is_whole = query.clustering.is_empty() && query.slice.is_none();
     let mut counts = Counts::default();
@@ -45,11 +54,13 @@ pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
             }
         }
         Some(keys) => {
-            let mut keys: Vec<Key> = keys.iter().map(|p| Key::new(*p)).collect();
-            keys.sort();
+            // In the order of the values, not of the tokens.
+            let mut keys = keys.clone();
+            keys.sort_unstable();
             keys.dedup();
             let asked = if spans.is_empty() || query.limit == Some(0) { Vec::new() } else { keys };
-            for key in asked {
+            for p in asked {
+                let key = Key::new(p);
                 if show(key, &read.one(key, &spans)) {
                     break;
                 }
@@ -58,7 +69,7 @@ pub fn select(read: &Read<'_>, query: &Query) -> Result<Rows, Overwhelmed> {
     }
     let Counts { live, tombstones } = counts;
     if most > read.config.tombstone_failure_threshold && book.by(Rule::CassandraReadFailure) {
-        return Err(Overwhelmed);
+        return Err(Unanswered::Overwhelmed);
     }
     Ok(Rows { rows, live, tombstones })
 }
@@ -147,7 +158,8 @@ fn cql_row(
                 _ => Some(((*path)?, None)),
             })
             .collect();
-        if !elements.is_empty() || row.hollow.contains(&id) {
+        let is_hollow = row.hollow.contains(&id) && book.by(Rule::CassandraSelectHollow);
+        if !elements.is_empty() || is_hollow {
             shown.collections.push((name.clone(), elements));
         }
     }

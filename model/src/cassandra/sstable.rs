@@ -88,7 +88,9 @@ impl Stats {
         if let Some(marker) = row.liveness {
             self.ts(marker.ts);
             self.ttl(marker.ttl);
-            self.ldt(marker.ldt);
+            if marker.ldt.is_some() || book.by(Rule::CassandraSstableLiveIsNone) {
+                self.ldt(marker.ldt);
+            }
             if marker.ldt.is_some() && book.by(Rule::CassandraSstableMarkerDrops) {
                 self.drop_time(marker.ldt);
             }
@@ -183,14 +185,14 @@ impl Sstable {
         self.first() <= other.last() && other.first() <= self.last()
     }
 
-    /// The smallest timestamp; the largest there is where there is none.
+    /// The smallest timestamp. Where there is none, nothing is known: it may be the smallest of all.
     pub fn min_ts(&self) -> i64 {
-        self.stats.min_ts.unwrap_or(i64::MAX)
+        self.stats.min_ts.unwrap_or(i64::MIN)
     }
 
-    /// The largest timestamp; the smallest there is where there is none.
+    /// The largest timestamp. Where there is none, nothing is known: it may be the largest of all.
     pub fn max_ts(&self) -> i64 {
-        self.stats.max_ts.unwrap_or(i64::MIN)
+        self.stats.max_ts.unwrap_or(i64::MAX)
     }
 
     /// The second from which on all of it is dead; `None` where something lives for ever.

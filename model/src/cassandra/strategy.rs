@@ -75,11 +75,11 @@ fn of_holder(
     let is_leveled = class.ends_with("LeveledCompactionStrategy");
     let lowest: Vec<u64> = group.iter().copied().filter(|id| level(*id) == 0).collect();
     if is_leveled && lowest.len() >= 2 && book.by(Rule::CassandraStrategyLevelZero) {
-        return vec![lowest];
+        return vec![lowest.into_iter().take(max_threshold(node)).collect()];
     }
     let is_tiered = class.ends_with("SizeTieredCompactionStrategy");
     if is_tiered && group.len() >= min_threshold(node) && book.by(Rule::CassandraStrategyTiers) {
-        return vec![group.into_iter().take(MAX_THRESHOLD).collect()];
+        return vec![group.into_iter().take(max_threshold(node)).collect()];
     }
     let worthy: Vec<u64> = group.into_iter().filter(|id| is_worth(compaction, node, *id)).collect();
     if is_leveled {
@@ -101,12 +101,14 @@ fn of_holder(
     Vec::new()
 }
 
-/// How many sstables a tier takes at most.
-const MAX_THRESHOLD: usize = 32;
-
 /// From how many sstables on a tier is compacted. All files are taken for small: less than 50 MiB.
 fn min_threshold(node: &State) -> usize {
     node.table.number("min_threshold", 4.0) as usize
+}
+
+/// How many sstables are compacted at once at most.
+fn max_threshold(node: &State) -> usize {
+    node.table.number("max_threshold", 32.0) as usize
 }
 
 fn singles(ids: impl Iterator<Item = u64>) -> Choices {
@@ -192,7 +194,7 @@ fn time_windows(
         .any(|option| !node.table.option(option).is_empty())
         || node.table.option("unchecked_tombstone_compaction").eq_ignore_ascii_case("true");
     let mut choices = match old.first() {
-        Some(ids) => vec![(*ids).clone()],
+        Some(ids) => vec![smallest(node, ids, size)],
         None if is_enabled => {
             let worthy = rest.iter().copied().filter(|id| is_worth(compaction, node, *id));
             extreme(&worthy.collect::<Vec<_>>(), size, false)
@@ -205,6 +207,16 @@ fn time_windows(
     }
     choices.iter_mut().for_each(|task| task.extend(&expired));
     choices
+}
+
+/// As many as are compacted at once, the smallest first where there are more.
+fn smallest(node: &State, ids: &[u64], size: &dyn Fn(u64) -> Option<u64>) -> Vec<u64> {
+    let mut ids = ids.to_vec();
+    if ids.len() > max_threshold(node) {
+        ids.sort_by_key(|id| (size(*id), *id));
+        ids.truncate(max_threshold(node));
+    }
+    ids
 }
 
 /// The window of an sstable: that of its largest timestamp.
