@@ -7,6 +7,9 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use ttlspec_harness::recording;
 use ttlspec_harness::vector::{Report, parse, spec_of, verify, verify_spec};
+use ttlspec_impl::cassandra::CassandraEngine;
+use ttlspec_model::Engine;
+use ttlspec_model::cassandra::{Cassandra, Config};
 
 use crate::systems::{self, Optimized};
 use crate::{CLEAN, FINDING, recordings, say};
@@ -25,7 +28,7 @@ pub struct Args {
     /// Run this mutant in the place of the engine, as `check --plant` does
     #[arg(long, value_name = "NAME")]
     plant: Option<String>,
-    /// Run on one of the two only
+    /// Run on one of the two only; both otherwise
     #[arg(long)]
     engine: Option<Which>,
 }
@@ -38,6 +41,23 @@ enum Which {
     Impl,
 }
 
+/// What recordings are held against.
+const RECORDED: [(Which, &recording::Open<'_>); 2] =
+    [(Which::Model, &recording::specification), (Which::Impl, &optimized)];
+
+fn optimized(config: &Config) -> Box<dyn Engine<Cassandra>> {
+    Box::new(CassandraEngine::open(config))
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Which::Model => "model",
+            Which::Impl => "impl",
+        }
+    }
+}
+
 pub fn run(args: &Args) -> Result<u8> {
     let systems = systems::chosen(None);
     let names: Vec<&str> = systems.iter().map(|system| system.name).collect();
@@ -46,8 +66,12 @@ pub fn run(args: &Args) -> Result<u8> {
         args.files.iter().cloned().partition(|path| recordings::is_recording(path));
     let mut code = CLEAN;
     if !recorded.is_empty() {
-        let model: &recording::Open<'_> = &recording::specification;
-        code = recordings::run(&recorded, &[("model", model)], args.every as usize, args.json)?;
+        let engines: Vec<_> = RECORDED
+            .into_iter()
+            .filter(|(which, _)| args.engine.is_none_or(|asked| asked == *which))
+            .map(|(which, open)| (which.name(), open))
+            .collect();
+        code = recordings::run(&recorded, &engines, args.every as usize, args.json)?;
     }
     for path in &vectors {
         let name = path.display().to_string();
