@@ -246,3 +246,6 @@ fn stats(node: &Node, sstable: &Sstable, now: i64) -> StatsSeen {
         histogram: file.histogram.points.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,3 +162,59 @@ impl Node {
         seconds - seconds % units.saturating_mul(unit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use ttlspec_model::cassandra::{Op, Reply};
+
+    #[test]
+    fn four_small_ones_are_a_tier() {
+        let mut node = Told::of(&config(&[("class", "SizeTieredCompactionStrategy")]));
+        for c in 1..=3 {
+            node.flushed(0, vec![insert(c, 1, 5)]);
+        }
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![]));
+        node.flushed(0, vec![insert(4, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [5]);
+    }
+
+    #[test]
+    fn one_with_many_tombstones_is_compacted_alone() {
+        let mut node = Told::of(&config(&[("class", "SizeTieredCompactionStrategy")]));
+        node.flushed(0, vec![delete(1, 5), insert(2, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(1)), Reply::Made(vec![]));
+        assert_eq!(node.at(100, Op::Background(1)), Reply::Made(vec![2]));
+    }
+
+    #[test]
+    fn level_0_becomes_one_and_a_level_is_kept() {
+        let mut node = Told::of(&config(&[("class", "LeveledCompactionStrategy")]));
+        node.flushed(0, vec![insert(1, 1, 5)]);
+        node.at(0, Op::Major { unrepaired_first: false });
+        node.flushed(0, vec![insert(2, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![]));
+        node.flushed(0, vec![insert(3, 1, 5)]);
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [2, 5]);
+    }
+
+    #[test]
+    fn an_old_window_becomes_one() {
+        let mut node = Told::of(&config(&[
+            ("class", "TimeWindowCompactionStrategy"),
+            ("compaction_window_unit", "MINUTES"),
+        ]));
+        let minute = 60_000_000;
+        for (c, ts) in [(1, 1), (2, 2), (3, minute), (4, minute + 1)] {
+            node.flushed(0, vec![insert(c, 1, ts)]);
+        }
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [3, 4, 5]);
+    }
+}
