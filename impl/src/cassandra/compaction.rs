@@ -234,3 +234,74 @@ impl Node {
             || !self.expired(&alone, now).is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use ttlspec_model::cassandra::words::{Failure, Query, Shadow, Statement};
+    use ttlspec_model::cassandra::{Op, Reply};
+
+    #[test]
+    fn a_tombstone_stays_as_long_as_something_as_old_lies_elsewhere() {
+        let mut node = Told::of(&config(&[]));
+        node.flushed(0, vec![insert(1, 1, 5)]);
+        node.flushed(1, vec![delete(1, 6)]);
+
+        assert_eq!(node.at(10, Op::Compact(vec![2])), Reply::Made(vec![3]));
+        assert_eq!(node.at(10, Op::Compact(vec![1, 3])), Reply::Made(vec![]));
+        assert_eq!(node.sstables(10), [0; 0]);
+    }
+
+    #[test]
+    fn what_has_expired_is_dropped_unread_unless_older_data_lies_in_the_memtable() {
+        let mut node = Told::of(&config(&[]));
+        node.flushed(0, vec![with_ttl(1, 1, 5, Some(1))]);
+        node.at(0, Op::Write(vec![Statement { p: 2, ..insert(1, 1, 4) }]));
+
+        assert_eq!(node.at(10, Op::Compact(vec![1])), Reply::Made(vec![]));
+        node.at(10, Op::Truncate);
+        node.flushed(10, vec![with_ttl(1, 1, 5, Some(1))]);
+        node.at(10, Op::Write(vec![insert(1, 1, 4)]));
+        assert_eq!(node.at(20, Op::Compact(vec![2])), Reply::Made(vec![3]));
+    }
+
+    #[test]
+    fn repaired_and_unrepaired_stay_apart() {
+        let mut node = Told::of(&config(&[]));
+        for c in 1..=4 {
+            node.flushed(0, vec![insert(c, 1, 5)]);
+        }
+        for (sstable, at_ms) in [(1, 9), (3, 7)] {
+            node.at(0, Op::SetRepaired { sstable, at_ms });
+        }
+
+        let made = node.at(0, Op::Major { unrepaired_first: false });
+
+        assert_eq!(made, Reply::Made(vec![5, 6]));
+        let Reply::Stats(stats) = node.at(0, Op::Stats) else { panic!("no statistics") };
+        assert_eq!(stats.iter().map(|(_, it)| it.repaired_at).collect::<Vec<_>>(), [7, 0]);
+    }
+
+    #[test]
+    fn with_unified_compaction_keys_that_do_not_meet_stay_apart() {
+        let mut node = Told::of(&config(&[("class", "UnifiedCompactionStrategy")]));
+        for p in [1, 1, 3] {
+            node.flushed(0, vec![Statement { p, ..insert(1, p, 5) }]);
+        }
+
+        assert_eq!(node.at(0, Op::Major { unrepaired_first: false }), Reply::Made(vec![4, 5]));
+    }
+
+    #[test]
+    fn garbagecollect_fails_beside_two_unrepaired_ones_where_only_repaired_are_purged() {
+        let mut node = Told::of(&config(&[("only_purge_repaired_tombstones", "true")]));
+        node.flushed(0, vec![insert(1, 1, 5)]);
+        assert_eq!(node.at(0, Op::GarbageCollect(Shadow::Row)), Reply::Made(vec![]));
+        node.flushed(0, vec![insert(2, 1, 5)]);
+
+        let failed = node.at(0, Op::GarbageCollect(Shadow::Row));
+
+        assert_eq!(failed, Reply::Failed(Failure::ConcurrentModification));
+        assert_eq!(node.select(0, Query::default()).rows.len(), 2);
+    }
+}

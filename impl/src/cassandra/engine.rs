@@ -1,6 +1,6 @@
 //! How is a node asked in the words of a script?
 
-use ttlspec_model::cassandra::words::{Failure, Format, Op, Overflow, Rows, StatsSeen};
+use ttlspec_model::cassandra::words::{Failure, Format, Op, Overflow, Query, Rows, StatsSeen};
 use ttlspec_model::cassandra::words::{Ratio, SstableSeen, Statement};
 use ttlspec_model::cassandra::{Cassandra, Config, Reply};
 use ttlspec_model::{Engine, Millis, Unsupported};
@@ -102,6 +102,11 @@ fn order(node: &mut Node, op: &Op, now_ms: i64) -> Reply {
             alter(node, *ttl, |node| &mut node.table.default_time_to_live);
         }
         Op::AlterCompaction(options) => {
+            let class = options.get("class").map_or("", String::as_str);
+            let is_unified = class.ends_with("UnifiedCompactionStrategy");
+            if is_unified && !node.setup.version.has_unified_compaction() {
+                return Reply::Refused;
+            }
             if node.table.compaction != *options {
                 node.memory = Default::default();
             }
@@ -208,9 +213,7 @@ fn answer(node: &mut Node, op: &Op, now: i64) -> Option<Reply> {
             let telling = Telling::of_table(&node.table, &node.setup.clusterings);
             Reply::Merged(telling.partitions(&read))
         }
-        Op::Select(query) if query.clustering.len() > node.setup.clusterings.len() => {
-            Reply::Refused
-        }
+        Op::Select(query) if asked(query) > node.setup.clusterings.len() => Reply::Refused,
         Op::Select(query) => match select::select(node, query, now) {
             Ok(rows) => Reply::Rows(rows),
             Err(_) => Reply::Failed(Failure::TombstoneOverwhelming),
@@ -228,13 +231,18 @@ fn answer(node: &mut Node, op: &Op, now: i64) -> Option<Reply> {
     })
 }
 
+/// How many clustering columns a query asks for.
+fn asked(query: &Query) -> usize {
+    query.clustering.len() + usize::from(query.slice.is_some())
+}
+
 fn stats(node: &Node, sstable: &Sstable, now: i64) -> StatsSeen {
     let file = &sstable.file;
     let counted = &file.statistics;
     let told = |ldt: i64| (ldt != NEVER && ldt != i64::MIN).then_some(ldt);
     StatsSeen {
-        min_timestamp: counted.min_ts,
-        max_timestamp: counted.max_ts,
+        min_timestamp: sstable.min_ts(),
+        max_timestamp: sstable.max_ts(),
         min_ldt: told(counted.min_ldt),
         max_ldt: told(counted.max_ldt),
         min_ttl: if counted.min_ttl == u32::MAX { 0 } else { i64::from(counted.min_ttl) },
@@ -246,3 +254,6 @@ fn stats(node: &Node, sstable: &Sstable, now: i64) -> StatsSeen {
         histogram: file.histogram.points.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,7 +129,7 @@ impl Memtable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{NEVER, Slot};
+    use super::super::entry::{Entry, NEVER, Slot};
     use super::*;
 
     fn faults() -> Faults {
@@ -139,7 +139,9 @@ mod tests {
     fn write(ts: i64) -> Update {
         let mut update = Update::new(Key::new(1), 1);
         update.rows.open_item(&[6], false);
-        update.rows.push_cell(Slot::simple(0), (ts, 0, NEVER), b"v");
+        let mut values = Vec::new();
+        let cell = Entry::cell(Slot::simple(0), (ts, 0, NEVER), b"v", &mut values);
+        update.rows.push(cell, &values);
         update.folded()
     }
 

@@ -41,4 +41,7 @@ mod strategy;
 mod update;
 mod view;
 
+#[cfg(test)]
+mod testing;
+
 pub use engine::CassandraEngine;

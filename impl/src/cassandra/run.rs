@@ -242,12 +242,6 @@ impl Run {
         self.entries.push(entry);
     }
 
-    /// Adds a cell with a value to the last item.
-    pub fn push_cell(&mut self, slot: Slot, life: (i64, u32, i64), value: &[u8]) {
-        let entry = Entry::cell(slot, life, value, &mut self.values);
-        self.entries.push(entry);
-    }
-
     /// The entries of the last item.
     pub fn last_entries(&self) -> &[Entry] {
         let from = self.items.last().map_or(0, |item| item.entries);

@@ -93,3 +93,50 @@ impl<'a> Telling<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use ttlspec_model::cassandra::Op;
+
+    #[test]
+    fn where_one_range_goes_over_into_another_there_is_one_marker() {
+        let mut node = Told::of(&config(&[]));
+        let ranges = vec![delete_slice(1, 5, 6), delete_slice(3, 9, 7)];
+        node.at(0, Op::AlterGcGrace(100));
+        node.at(0, Op::Write(ranges));
+
+        let items = node.kept(0).items;
+
+        let seen = items.iter().map(|item| match item {
+            ItemSeen::Marker(MarkerSeen { prefix, close, open, .. }) => {
+                (prefix[0], close.map(|it| it.ts), open.map(|it| it.ts))
+            }
+            ItemSeen::Row(row) => panic!("{row:?}"),
+        });
+        let expected = [(1, None, Some(6)), (3, Some(6), Some(7)), (9, Some(7), None)];
+        assert_eq!(seen.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_row_is_told_by_the_names_of_its_columns() {
+        let mut node = Told::of(&config(&[]));
+        node.at(0, Op::Write(vec![with_ttl(-3, 9, 5, Some(60))]));
+
+        let items = node.kept(0).items;
+
+        let ItemSeen::Row(row) = &items[0] else { panic!("{items:?}") };
+        assert_eq!(row.clustering, [("c".to_owned(), -3)]);
+        assert_eq!(row.liveness, Some(LivenessSeen { ts: 5, expires: Some((60, T0 + 60)) }));
+        let cell = CellSeen::Cell {
+            column: "v".to_owned(),
+            path: None,
+            ts: 5,
+            ttl: 60,
+            ldt: Some(T0 + 60),
+            value: Shown::Int(9),
+        };
+        assert_eq!(row.cells, [cell]);
+    }
+}

@@ -35,13 +35,14 @@ pub(super) fn select(node: &mut Node, query: &Query, now: i64) -> Result<Rows, O
         }
         Some(keys) => {
             let spans = spans(&node.setup.clusterings, query);
-            let mut keys: Vec<Key> = keys.iter().map(|p| Key::new(*p)).collect();
+            // They are read in the order of their values.
+            let mut keys = keys.clone();
             keys.sort_unstable();
             keys.dedup();
             if spans.is_empty() || query.limit == Some(0) {
                 keys.clear();
             }
-            for key in keys {
+            for key in keys.into_iter().map(Key::new) {
                 let read = read::one(node, key, (!is_whole).then_some(&spans[..]), now);
                 let showing = Showing { node, query, now, is_whole };
                 let before = rows.tombstones;
@@ -53,7 +54,10 @@ pub(super) fn select(node: &mut Node, query: &Query, now: i64) -> Result<Rows, O
             }
         }
     }
-    if most > node.setup.tombstone_failure_threshold { Err(Overwhelmed) } else { Ok(rows) }
+    if most > node.setup.tombstone_failure_threshold {
+        return Err(Overwhelmed);
+    }
+    Ok(rows)
 }
 
 /// What of each partition is asked for, in the order of the table.
@@ -181,4 +185,68 @@ pub(super) fn simple(table: &Table, line: Line<'_>, slot: Slot, now: i64) -> Opt
     let cell = line.get(slot).filter(|cell| cell.lives(now))?;
     let ttl = (cell.ldt != NEVER).then(|| cell.ldt - now);
     Some(SimpleShown { value: cell.shown(table, line.values), ttl, ts: cell.ts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use ttlspec_model::cassandra::Op;
+    use ttlspec_model::cassandra::words::{Upsert, Value, Verb};
+
+    fn of_one() -> Query {
+        Query { keys: Some(vec![1]), ..Query::default() }
+    }
+
+    fn clusterings(rows: &Rows) -> Vec<i64> {
+        rows.rows.iter().map(|row| row.key[1].1).collect()
+    }
+
+    #[test]
+    fn a_row_that_fills_the_limit_ends_the_count() {
+        let mut node = Told::of(&config(&[]));
+        let rows = vec![insert(1, 1, 5), delete(2, 5), insert(3, 1, 5), delete(4, 5)];
+        node.at(0, Op::Write(rows));
+
+        let forth = node.select(0, Query { limit: Some(1), ..of_one() });
+        let back = node.select(0, Query { limit: Some(1), reversed: true, ..of_one() });
+
+        assert_eq!((clusterings(&forth), forth.tombstones), (vec![1], 0));
+        assert_eq!((clusterings(&back), back.tombstones), (vec![3], 1));
+    }
+
+    #[test]
+    fn a_partition_that_has_a_static_row_only_is_shown_where_all_of_it_is_asked_for() {
+        let mut node = Told::of(&config(&[]));
+        let set = vec![("s".to_owned(), Value::Int(7))];
+        let update = Verb::Update(Upsert { set, ..Upsert::default() });
+        node.at(0, Op::Write(vec![statement(&[], 5, update)]));
+
+        let whole = node.select(0, of_one());
+        let part = node.select(0, Query { clustering: vec![vec![1]], ..of_one() });
+
+        assert_eq!((whole.rows.len(), whole.rows[0].key.len(), whole.live), (1, 1, 1));
+        assert_eq!((part.rows.len(), part.live), (0, 1));
+    }
+
+    #[test]
+    fn values_that_are_asked_for_twice_are_shown_once() {
+        let mut node = Told::of(&config(&[]));
+        node.at(0, Op::Write(vec![insert(1, 1, 5), insert(2, 1, 5), insert(3, 1, 5)]));
+
+        let shown = node.select(0, Query { clustering: vec![vec![3, 1, 3]], ..of_one() });
+
+        assert_eq!(clusterings(&shown), [1, 3]);
+    }
+
+    #[test]
+    fn a_ttl_counts_down_and_an_expired_row_counts_as_its_dead_cells() {
+        let mut node = Told::of(&config(&[]));
+        node.at(0, Op::AlterGcGrace(100));
+        node.at(0, Op::Write(vec![with_ttl(1, 1, 5, Some(10))]));
+
+        assert_eq!(node.select(9, of_one()).rows[0].simple[0].1.ttl, Some(1));
+        let dead = node.select(10, of_one());
+        assert_eq!((dead.rows.len(), dead.live, dead.tombstones), (0, 0, 1));
+    }
 }

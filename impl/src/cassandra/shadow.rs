@@ -110,3 +110,66 @@ fn row(line: Line<'_>, other: Option<Line<'_>>, around: Deleted, how: Shadow, si
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use ttlspec_model::cassandra::words::{ItemSeen, Statement};
+    use ttlspec_model::cassandra::{Op, Reply};
+
+    /// The items of the older sstable, once garbage is collected beside the newer one.
+    fn left(older: Vec<Statement>, newer: Vec<Statement>, how: Shadow) -> Vec<ItemSeen> {
+        let mut node = Told::of(&config(&[]));
+        node.at(0, Op::AlterGcGrace(1_000));
+        node.flushed(0, older);
+        node.flushed(0, newer);
+        node.at(1, Op::GarbageCollect(how));
+        let Reply::Sstables(all) = node.at(1, Op::Sstables) else { panic!("no sstables") };
+        let of_older = |ts| ts < 5;
+        let oldest = all.into_iter().flat_map(|it| it.partitions).find(|partition| {
+            partition.items.iter().any(|item| match item {
+                ItemSeen::Row(row) => row.liveness.is_some_and(|marker| of_older(marker.ts)),
+                ItemSeen::Marker(marker) => marker.open.is_some_and(|open| of_older(open.ts)),
+            })
+        });
+        oldest.map_or(Vec::new(), |partition| partition.items)
+    }
+
+    #[test]
+    fn a_deleted_row_goes_and_an_overwritten_cell_goes_only_with_cells() {
+        let older = || vec![insert(1, 1, 2), insert(2, 1, 2)];
+        let newer = || vec![delete(1, 6), insert(2, 2, 6)];
+
+        let rows = left(older(), newer(), Shadow::Row);
+        let with_cells = left(older(), newer(), Shadow::Cell);
+
+        let cells = |items: &[ItemSeen]| match items {
+            [ItemSeen::Row(row)] => row.cells.len(),
+            items => panic!("{items:?}"),
+        };
+        assert_eq!((cells(&rows), cells(&with_cells)), (1, 0));
+    }
+
+    #[test]
+    fn a_range_that_is_shadowed_in_its_middle_goes_on_to_its_own_end() {
+        let left = left(vec![delete_slice(1, 9, 2)], vec![delete_slice(3, 5, 6)], Shadow::Row);
+
+        let prefixes = left.iter().map(|item| match item {
+            ItemSeen::Marker(marker) => marker.prefix[0],
+            ItemSeen::Row(row) => panic!("{row:?}"),
+        });
+        assert_eq!(prefixes.collect::<Vec<_>>(), [1, 9]);
+    }
+
+    #[test]
+    fn a_range_that_begins_in_the_shadow_begins_where_that_ends() {
+        let left = left(vec![delete_slice(4, 9, 2)], vec![delete_slice(3, 5, 6)], Shadow::Row);
+
+        let prefixes = left.iter().map(|item| match item {
+            ItemSeen::Marker(marker) => marker.prefix[0],
+            ItemSeen::Row(row) => panic!("{row:?}"),
+        });
+        assert_eq!(prefixes.collect::<Vec<_>>(), [5, 9]);
+    }
+}

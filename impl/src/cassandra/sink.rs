@@ -53,9 +53,10 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Ends it. An empty one is not kept, unless all is.
+    /// Ends it. An empty one is not kept where something may go; a file may have one, in which a
+    /// collection was hollow.
     pub fn close_part(&mut self) {
-        if !self.has_items && (self.purge.is_some() || self.file.is_some()) {
+        if !self.has_items && self.purge.is_some() {
             self.run.drop_part();
         } else if let Some(file) = &mut self.file {
             file.statistics.close_part();

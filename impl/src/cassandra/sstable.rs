@@ -148,12 +148,14 @@ impl Sstable {
 
     /// The smallest timestamp in it.
     pub fn min_ts(&self) -> i64 {
-        self.file.statistics.min_ts
+        let statistics = &self.file.statistics;
+        if statistics.knows_timestamps() { statistics.min_ts } else { i64::MIN }
     }
 
     /// The largest timestamp in it.
     pub fn max_ts(&self) -> i64 {
-        self.file.statistics.max_ts
+        let statistics = &self.file.statistics;
+        if statistics.knows_timestamps() { statistics.max_ts } else { i64::MAX }
     }
 }
 

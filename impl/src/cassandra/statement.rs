@@ -320,3 +320,84 @@ fn int(slot: Slot, life: (i64, u32, i64), value: i32) -> Entry {
 fn empty(slot: Slot, life: (i64, u32, i64)) -> Entry {
     Entry::cell(slot, life, &[], &mut Vec::new())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use ttlspec_model::cassandra::words::{CellSeen, Deletion, Query};
+    use ttlspec_model::cassandra::{Op, Reply};
+
+    fn set(name: &str, value: Value) -> Upsert {
+        Upsert { set: vec![(name.to_owned(), value)], ..Upsert::default() }
+    }
+
+    fn cells_after(statements: Vec<Statement>) -> Vec<CellSeen> {
+        let mut node = Told::of(&config(&[]));
+        assert_eq!(node.at(0, Op::Write(statements)), Reply::Done);
+        cells(&node.kept(0))
+    }
+
+    #[test]
+    fn a_collection_is_deleted_a_microsecond_before_it_is_written() {
+        let map = Value::Map(vec![(1, 7)]);
+
+        let cells = cells_after(vec![update(1, 5, set("m", map))]);
+
+        let deletion = Deletion { ts: 4, ldt: T0 };
+        assert_eq!(cells[0], CellSeen::Complex("m".to_owned(), deletion));
+        assert!(matches!(&cells[1], CellSeen::Cell { path: Some(1), ts: 5, .. }));
+    }
+
+    #[test]
+    fn before_the_second_smallest_timestamp_a_collection_cannot_be_deleted() {
+        let mut node = Told::of(&config(&[]));
+        let empty = update(1, i64::MIN + 1, set("m", Value::Map(Vec::new())));
+
+        node.at(0, Op::Write(vec![empty]));
+
+        assert_eq!(cells(&node.kept(0)), []);
+        let shown = node.select(0, Query::default()).rows;
+        assert_eq!(shown[0].collections, [("m".to_owned(), Vec::new())]);
+    }
+
+    #[test]
+    fn of_two_values_in_one_statement_the_last_counts_and_in_a_batch_the_larger() {
+        let two = Upsert {
+            set: vec![("v".to_owned(), Value::Int(2)), ("v".to_owned(), Value::Int(1))],
+            ..Upsert::default()
+        };
+        let value = |cells: &[CellSeen]| match &cells[0] {
+            CellSeen::Cell { value, .. } => value.clone(),
+            other => panic!("{other:?}"),
+        };
+        use ttlspec_model::cassandra::words::Shown::Int;
+
+        assert_eq!(value(&cells_after(vec![update(1, 5, two)])), Int(1));
+        assert_eq!(value(&cells_after(vec![insert(1, 2, 5), insert(1, 1, 5)])), Int(2));
+    }
+
+    #[test]
+    fn of_a_batch_with_one_bad_statement_nothing_is_written() {
+        let mut node = Told::of(&config(&[]));
+        let bad = with_ttl(1, 1, 5, Some(MAX_TTL + 1));
+
+        assert_eq!(node.at(0, Op::Write(vec![insert(1, 1, 5), bad])), Reply::Refused);
+        assert_eq!(node.at(0, Op::Merged), Reply::Merged(Vec::new()));
+    }
+
+    #[test]
+    fn an_expiration_that_is_too_late_is_capped_refused_or_none() {
+        use ttlspec_model::cassandra::{Config, Version};
+        let last = ttlspec_model::cassandra::words::Format::Nb.last_expiration();
+        let of = |overflow, version| {
+            let setup = Setup::of(&Config { overflow, version, ..config(&[]) }).unwrap();
+            [last, last + 1, last + 2].map(|at| expiration(&setup, at - 10, 10))
+        };
+        let (old, new) = (Version::new(4, 1, 10), Version::new(5, 0, 6));
+
+        assert_eq!(of(Overflow::Cap, new), [Ok(last); 3]);
+        assert_eq!(of(Overflow::Reject, new), [Ok(last), Err(Refused), Err(Refused)]);
+        assert_eq!(of(Overflow::Cap, old), [Ok(last), Ok(NEVER), Ok(last)]);
+    }
+}

@@ -67,6 +67,11 @@ impl Default for Statistics {
 }
 
 impl Statistics {
+    /// Is there anything that has a timestamp?
+    pub fn knows_timestamps(&self) -> bool {
+        self.min_ts <= self.max_ts
+    }
+
     /// Counts a deletion: of a partition, a row or a collection; of a range, once at each end.
     pub fn deletion(&mut self, ts: i64, ldt: i64) {
         self.seen(ts, ldt);

@@ -16,9 +16,6 @@ pub(super) struct Memory {
     remaining: usize,
 }
 
-/// How many sstables a tier takes at most.
-const MAX_THRESHOLD: usize = 32;
-
 /// How the next one is chosen of several that would do. The sizes of files decide, which nothing
 /// here knows; so how much there is in them does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +65,7 @@ impl Node {
         }
         // All files are taken for small, and so for one tier.
         if group.len() >= self.min_threshold() {
-            group.truncate(MAX_THRESHOLD);
+            group.truncate(self.max_threshold());
             return Some(group);
         }
         let worthy = self.among(&group).filter(|sstable| self.is_worth(sstable, now));
@@ -78,8 +75,9 @@ impl Node {
     /// All of level 0 become one; or the one whose tombstones are most, of the highest level.
     fn leveled_task(&self, group: &[u64], now: i64) -> Option<Vec<u64>> {
         let lowest = self.among(group).filter(|sstable| sstable.level == 0);
-        let lowest: Vec<u64> = lowest.map(|sstable| sstable.id).collect();
+        let mut lowest: Vec<u64> = lowest.map(|sstable| sstable.id).collect();
         if lowest.len() > 1 {
+            lowest.truncate(self.max_threshold());
             return Some(lowest);
         }
         let worthy = self.among(group).filter(|sstable| self.is_worth(sstable, now));
@@ -94,6 +92,11 @@ impl Node {
     /// From how many sstables on a tier is compacted.
     fn min_threshold(&self) -> usize {
         self.table.number("min_threshold", 4.0) as usize
+    }
+
+    /// How many sstables are compacted at once at most.
+    fn max_threshold(&self) -> usize {
+        self.table.number("max_threshold", 32.0) as usize
     }
 
     /// The estimated droppable tombstone ratio.
@@ -130,6 +133,13 @@ impl Node {
         let mut old = windows.into_iter().rev().filter(|(at, ids)| ids.len() >= enough(*at));
         let next = old.next().map(|(_, ids)| ids);
         let remaining = old.count() + usize::from(next.is_some());
+        let next = next.map(|mut ids| {
+            if ids.len() > self.max_threshold() {
+                ids.sort_by_key(|id| (self.sstable(*id).map(|it| it.file.bulk()), *id));
+                ids.truncate(self.max_threshold());
+            }
+            ids
+        });
         self.memory[usize::from(is_repaired)] = Memory { looked, newest, remaining };
 
         let next = next.or_else(|| {
@@ -160,5 +170,61 @@ impl Node {
         let units = (self.table.number("compaction_window_size", 1.0) as i64).max(1);
         let seconds = ts / 1_000_000;
         seconds - seconds % units.saturating_mul(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use ttlspec_model::cassandra::{Op, Reply};
+
+    #[test]
+    fn four_small_ones_are_a_tier() {
+        let mut node = Told::of(&config(&[("class", "SizeTieredCompactionStrategy")]));
+        for c in 1..=3 {
+            node.flushed(0, vec![insert(c, 1, 5)]);
+        }
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![]));
+        node.flushed(0, vec![insert(4, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [5]);
+    }
+
+    #[test]
+    fn one_with_many_tombstones_is_compacted_alone() {
+        let mut node = Told::of(&config(&[("class", "SizeTieredCompactionStrategy")]));
+        node.flushed(0, vec![delete(1, 5), insert(2, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(1)), Reply::Made(vec![]));
+        assert_eq!(node.at(100, Op::Background(1)), Reply::Made(vec![2]));
+    }
+
+    #[test]
+    fn level_0_becomes_one_and_a_level_is_kept() {
+        let mut node = Told::of(&config(&[("class", "LeveledCompactionStrategy")]));
+        node.flushed(0, vec![insert(1, 1, 5)]);
+        node.at(0, Op::Major { unrepaired_first: false });
+        node.flushed(0, vec![insert(2, 1, 5)]);
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![]));
+        node.flushed(0, vec![insert(3, 1, 5)]);
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [2, 5]);
+    }
+
+    #[test]
+    fn an_old_window_becomes_one() {
+        let mut node = Told::of(&config(&[
+            ("class", "TimeWindowCompactionStrategy"),
+            ("compaction_window_unit", "MINUTES"),
+        ]));
+        let minute = 60_000_000;
+        for (c, ts) in [(1, 1), (2, 2), (3, minute), (4, minute + 1)] {
+            node.flushed(0, vec![insert(c, 1, ts)]);
+        }
+
+        assert_eq!(node.at(0, Op::Background(9)), Reply::Made(vec![5]));
+        assert_eq!(node.sstables(0), [3, 4, 5]);
     }
 }

@@ -217,7 +217,9 @@ mod tests {
 
     fn write(update: &mut Update, place: u64, ts: i64) {
         update.rows.open_item(&[place], false);
-        update.rows.push_cell(Slot::simple(0), (ts, 0, NEVER), b"v");
+        let mut values = Vec::new();
+        let cell = Entry::cell(Slot::simple(0), (ts, 0, NEVER), b"v", &mut values);
+        update.rows.push(cell, &values);
     }
 
     fn span(start: u64, end: u64) -> Span {

@@ -244,3 +244,52 @@ pub(super) fn select(node: &mut Node, now: i64) -> Vec<CqlRow> {
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use ttlspec_model::cassandra::words::{Statement, Table};
+    use ttlspec_model::cassandra::{Config, Op, Reply};
+
+    fn node() -> Told {
+        let config = config(&[]);
+        Told::of(&Config { table: Table { view: Some(1_000), ..config.table.clone() }, ..config })
+    }
+
+    /// The values of `v` that the view shows, after these statements, one after the other.
+    fn shown(statements: Vec<Statement>) -> Vec<i64> {
+        let mut node = node();
+        for statement in statements {
+            node.at(0, Op::Write(vec![statement]));
+        }
+        match node.at(1, Op::ViewSelect) {
+            Reply::Rows(rows) => rows.rows.iter().map(|row| row.key[0].1).collect(),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    #[test]
+    fn a_row_moves_to_where_its_new_value_is() {
+        assert_eq!(shown(vec![insert(1, 7, 5), insert(1, 8, 6)]), [8]);
+        assert_eq!(shown(vec![insert(1, 7, 6), insert(1, 8, 5)]), [7]);
+    }
+
+    #[test]
+    fn a_deleted_row_goes_from_the_view_too() {
+        assert_eq!(shown(vec![insert(1, 7, 5), delete(1, 6)]), [0; 0]);
+        assert_eq!(shown(vec![insert(1, 7, 5), delete_slice(0, 3, 6)]), [0; 0]);
+    }
+
+    #[test]
+    fn it_leaves_a_marker_that_says_that_the_row_is_dead() {
+        let mut node = node();
+        node.at(0, Op::Write(vec![insert(1, 7, 5)]));
+        node.at(0, Op::Write(vec![insert(1, 8, 6)]));
+
+        let Reply::Merged(kept) = node.at(1, Op::ViewMerged) else { panic!("no partitions") };
+
+        let old = kept.iter().find(|partition| partition.key == 7).unwrap();
+        let text = format!("{old:?}");
+        assert!(text.contains(&format!("({}, {T0})", i32::MAX)), "{text}");
+    }
+}
