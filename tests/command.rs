@@ -59,7 +59,7 @@ fn what_is_not_there_is_bad_input() {
         &["replay", "no-such-file.toml"][..],
         &["check", "--plant", "no such mutant"],
         &["check", "--specs", "no-such-folder"],
-        &["check", "cassandra"],
+        &["check", "redis"],
         &["no-such-verb"],
     ] {
         assert_eq!(ttlspec(words).status.code(), Some(2), "{words:?}");
