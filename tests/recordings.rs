@@ -61,7 +61,8 @@ fn a_disagreement_is_found_and_told_with_the_steps_that_it_needs() {
 
     let first = histories.find_map(|history| {
         let all = history.steps.len();
-        recording::play(&history, &|config| mutant.open(config), &mut tally).map(|first| (first, all))
+        recording::play(&history, &|config| mutant.open(config), &mut tally)
+            .map(|first| (first, all))
     });
 
     let (first, all) = first.expect("810 of the histories notice");

@@ -72,6 +72,7 @@ fn config(source: &mut dyn Source) -> Config {
     Config {
         version,
         format: if is_oa { Format::Oa } else { Format::Nb },
+        tombstone_failure_threshold: 100_000,
         overflow: pick(source, &[Overflow::Cap, Overflow::Reject]),
         table,
         without,

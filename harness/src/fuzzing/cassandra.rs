@@ -43,14 +43,8 @@ pub fn cells(
         engine.apply(end, &Op::Merged).ok()
     };
     let Some(expected) = merged(&[0, 1, 2, 2]) else { return };
-    let orders: [&[usize]; 6] = [
-        &[0, 2, 1, 0],
-        &[1, 0, 2, 1],
-        &[1, 2, 0, 1],
-        &[2, 0, 1, 0],
-        &[2, 1, 0, 2],
-        &[0, 0, 1, 2],
-    ];
+    let orders: [&[usize]; 6] =
+        [&[0, 2, 1, 0], &[1, 0, 2, 1], &[1, 2, 0, 1], &[2, 0, 1, 0], &[2, 1, 0, 2], &[0, 0, 1, 2]];
     for order in orders {
         let seen = merged(order).expect("it was played in another order");
         assert_eq!(seen, expected, "{writes:#?} in the order {order:?}");

@@ -157,7 +157,7 @@ pub fn history(value: Value) -> Result<History, String> {
     let Value::Object(mut fields) = value else { return Err("a history is a table".to_owned()) };
     let id = fields.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
     let named = |message: String| format!("history `{id}`: {message}");
-    let config = config(&fields).map_err(|message| named(message))?;
+    let config = config(&fields).map_err(named)?;
     let start_s = fields.get("start_s").and_then(Value::as_i64);
     let start_s = start_s.ok_or_else(|| named("lacks `start_s`, whole seconds".to_owned()))?;
     let Some(Value::Array(steps)) = fields.remove("steps") else {
@@ -197,7 +197,14 @@ fn config(fields: &serde_json::Map<String, Value>) -> Result<Config, String> {
     }
     let table = table_from(&table).map_err(|fault| format!("`table`: {fault}"))?;
     let tombstone_failure_threshold = TOMBSTONE_FAILURE_THRESHOLD;
-    Ok(Config { version, format, overflow, tombstone_failure_threshold, table, without: Vec::new() })
+    Ok(Config {
+        version,
+        format,
+        overflow,
+        tombstone_failure_threshold,
+        table,
+        without: Vec::new(),
+    })
 }
 
 fn step_from(mut value: Value, table: &Table) -> Result<Recorded, String> {

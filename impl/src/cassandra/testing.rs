@@ -17,6 +17,7 @@ pub(super) fn config(options: &[(&str, &str)]) -> Config {
         version: Version::new(5, 0, 6),
         format: Format::Nb,
         overflow: Overflow::Cap,
+        tombstone_failure_threshold: 100_000,
         table: Table {
             clustering: vec![Clustering { name: "c".to_owned(), descending: false }],
             columns: vec![

@@ -8,7 +8,7 @@
 //! | [`cell`] | is a cell alive, and is a row there? |
 //! | [`expiry`] | when does what is written now expire? |
 //! | [`reconcile`] | which of two cells, markers or deletions is kept? |
-//! | [`write`] | what does a statement leave behind? |
+//! | [`write`](mod@write) | what does a statement leave behind? |
 //! | [`range`] | what do range tombstones make of each other? |
 //! | [`row`] | what do several sources come to, row by row? |
 //! | [`memtable`] | what does a memtable remember, and what becomes of it? |
