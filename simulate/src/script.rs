@@ -76,7 +76,7 @@ pub struct Partition {
 pub struct Index {
     /// Its name.
     pub name: String,
-    /// Which documents it holds: from this part to before that one of [`PARTS`].
+    /// Which documents it holds: from this part to before that one of all [`PARTS`](crate::arrival::PARTS).
     pub share: (u32, u32),
     /// `expireAfterSeconds`, if it is there from the start.
     pub seconds: Option<Bson>,
