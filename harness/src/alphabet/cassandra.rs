@@ -5,6 +5,7 @@ use ttlspec_model::cassandra::words::{Query, Slice, Statement, Upsert, Verb};
 use ttlspec_model::cassandra::{Cassandra, Config, Op, State};
 
 use super::{Alphabet, World};
+use crate::notation::cassandra::assigns_nothing;
 use crate::values::Source;
 use crate::values::cassandra::{self as values, Course};
 
@@ -93,7 +94,10 @@ fn simpler_statements(statement: &Statement) -> Vec<Statement> {
     let with = |verb: Verb| Statement { verb, ..statement.clone() };
     match &statement.verb {
         Verb::Insert(upsert) => simpler_upserts(upsert).map(|it| with(Verb::Insert(it))).collect(),
-        Verb::Update(upsert) => simpler_upserts(upsert).map(|it| with(Verb::Update(it))).collect(),
+        Verb::Update(upsert) => {
+            let some = simpler_upserts(upsert).filter(|it| !assigns_nothing(it));
+            some.map(|it| with(Verb::Update(it))).collect()
+        }
         Verb::DeleteColumns { columns, elements } if columns.len() > 1 => {
             let one = |name: &String| {
                 let columns = vec![name.clone()];

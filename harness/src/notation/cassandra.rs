@@ -11,7 +11,8 @@
 //!
 //! A statement is a table: `insert`, `update` or `delete` with the key; `set`, `put`, `add`,
 //! `remove`, `columns`, `elements`, `range`; `ts` for USING TIMESTAMP and `ttl` for USING TTL. A
-//! query is the text after `from t`: `"where p=1 and c>0 order by c desc limit 1"`.
+//! query is the text after `from t`: `"where p=1 and c>0 order by reversed limit 1"`. In both,
+//! clustering columns are called `c`, `d`, `e` and `f`, whatever the table calls them.
 
 use serde_json::{Map, Value, json};
 use ttlspec_model::Rule;
@@ -23,9 +24,12 @@ use super::{Choice, Fault, Fields, Notation, count, integer, integer32, list, te
 mod query;
 mod seen;
 mod statement;
+#[cfg(test)]
+mod tests;
 
-pub use query::query;
-pub use seen::{hex, row_of_recording};
+pub use query::{query, query_of_cql};
+pub use seen::{as_recorded, hex, row_of_recording};
+pub(crate) use statement::assigns_nothing;
 
 impl Notation for Cassandra {
     const NAME: &'static str = "cassandra";
@@ -171,6 +175,10 @@ impl Notation for Cassandra {
 /// That of a server as it comes.
 pub const TOMBSTONE_FAILURE_THRESHOLD: u64 = 100_000;
 
+/// How clustering columns are called where a statement or a query is written: neither knows the
+/// table.
+const CLUSTERING: [&str; 4] = ["c", "d", "e", "f"];
+
 const WORDS: &[&str] = &[
     "flush",
     "major",
@@ -224,8 +232,8 @@ fn tagged(tag: &str, value: &Value) -> Result<Op, Fault> {
             let sstable = fields.required("sstable", count)?;
             Op::SetRepaired { sstable, at_ms: fields.required("at_ms", integer)? }
         }
-        "gc_grace_seconds" => Op::AlterGcGrace(integer(value)?),
-        "default_time_to_live" => Op::AlterDefaultTtl(integer(value)?),
+        "gc_grace_seconds" => Op::AlterGcGrace(integer32(value)?.into()),
+        "default_time_to_live" => Op::AlterDefaultTtl(integer32(value)?.into()),
         "compaction" => Op::AlterCompaction(options(value)?),
         _ => Op::Select(query(text(value)?)?),
     })
@@ -301,16 +309,24 @@ pub fn table_from(value: &Value) -> Result<Table, Fault> {
     if names.windows(2).any(|pair| pair[0] == pair[1]) || names.iter().any(|name| *name == "p") {
         return Err(Fault::new("two columns have the same name; `p` is the partition key"));
     }
-    let seconds = |name: &str, most: i64| {
-        fields.optional(name, |value| match integer(value)? {
-            seconds if (0..=most).contains(&seconds) => Ok(seconds),
-            _ => Err(Fault::expected(&format!("seconds from 0 to {most}"), value)),
-        })
+    if let Some(name) = names.iter().find(|name| !is_name(name)) {
+        let form = "small letters, digits and `_`, a letter first";
+        return Err(Fault::new(format!("expected the name of a column, {form}; found `{name}`")));
+    }
+    if table.clustering.len() > CLUSTERING.len() {
+        let message = format!("a table has at most {} clustering columns here", CLUSTERING.len());
+        return Err(Fault::new(message).under("clustering"));
+    }
+    let seconds = |value: &Value, most: i64| match integer(value)? {
+        seconds if (0..=most).contains(&seconds) => Ok(seconds),
+        _ => Err(Fault::expected(&format!("seconds from 0 to {most}"), value)),
     };
-    if let Some(seconds) = seconds("gc_grace_seconds", i64::from(i32::MAX))? {
+    let grace = |value| seconds(value, i64::from(i32::MAX));
+    if let Some(seconds) = fields.optional("gc_grace_seconds", grace)? {
         table.gc_grace_seconds = seconds;
     }
-    if let Some(seconds) = seconds("default_time_to_live", 630_720_000)? {
+    let default = |value| seconds(value, 630_720_000);
+    if let Some(seconds) = fields.optional("default_time_to_live", default)? {
         table.default_time_to_live = seconds;
     }
     if let Some(options) = fields.optional("compaction", options)? {
@@ -318,9 +334,14 @@ pub fn table_from(value: &Value) -> Result<Table, Fault> {
     }
     table.view = fields.optional("view", |value| {
         let fields = Fields::of(value, "the view", &["gc_grace_seconds"])?;
-        fields.required("gc_grace_seconds", integer)
+        fields.required("gc_grace_seconds", grace)
     })?;
     Ok(table)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_in = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_in)
 }
 
 fn columns(value: &Value) -> Result<Vec<Column>, Fault> {

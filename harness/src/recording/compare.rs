@@ -9,8 +9,7 @@ use ttlspec_model::{Engine, Millis, Unsupported};
 
 use super::Tally;
 use super::read::{History, Recorded, What, query_of};
-use crate::Notation;
-use crate::notation::cassandra::row_of_recording;
+use crate::notation::cassandra::{as_recorded, row_of_recording};
 
 /// An observation that is answered otherwise.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,8 +102,8 @@ impl Looking<'_> {
 
     fn sstables(&mut self, value: &Value) -> Result<(), Unsupported> {
         let Some(expected) = value.get("sstables").and_then(Value::as_array) else { return Ok(()) };
-        let contents = Cassandra::reply_to(&self.ask(&Op::Sstables)?);
-        let stats = Cassandra::reply_to(&self.ask(&Op::Stats)?);
+        let contents = as_recorded(&self.ask(&Op::Sstables)?);
+        let stats = as_recorded(&self.ask(&Op::Stats)?);
         let by_id = |all: &Value| -> BTreeMap<u64, Value> {
             let all = all.as_array().into_iter().flatten();
             all.filter_map(|it| Some((it["sstable"].as_u64()?, it.clone()))).collect()
@@ -164,7 +163,7 @@ impl Looking<'_> {
 
     fn merged(&mut self, kind: &'static str, op: &Op, value: &Value) -> Result<(), Unsupported> {
         let Some(expected) = value.get(kind) else { return Ok(()) };
-        let mut seen = Cassandra::reply_to(&self.ask(op)?);
+        let mut seen = as_recorded(&self.ask(op)?);
         let mut seen = seen["merged"].take();
         if let Value::Array(partitions) = &mut seen {
             // A partition in which nothing is shown is not shown.

@@ -11,7 +11,7 @@ use ttlspec_model::cassandra::words::{Format, Op, Overflow, Query, Statement, Ta
 use ttlspec_model::cassandra::{Config, Version};
 
 use crate::Notation;
-use crate::notation::cassandra::{TOMBSTONE_FAILURE_THRESHOLD, query, table_from};
+use crate::notation::cassandra::{TOMBSTONE_FAILURE_THRESHOLD, query_of_cql, table_from};
 
 /// What is wrong with a recording, and where.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -157,7 +157,11 @@ pub fn history(value: Value) -> Result<History, String> {
     let Value::Object(mut fields) = value else { return Err("a history is a table".to_owned()) };
     let id = fields.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
     let named = |message: String| format!("history `{id}`: {message}");
+<<<<<<< HEAD
     let config = config(&fields).map_err(named)?;
+=======
+    let config = config(&fields).map_err(&named)?;
+>>>>>>> part/notation
     let start_s = fields.get("start_s").and_then(Value::as_i64);
     let start_s = start_s.ok_or_else(|| named("lacks `start_s`, whole seconds".to_owned()))?;
     let Some(Value::Array(steps)) = fields.remove("steps") else {
@@ -262,13 +266,21 @@ fn checked(op: Op, write: &Value, table: &Table) -> Result<Op, String> {
 
 /// The text of a query, on this table.
 pub(super) fn query_of(text: &str, table: &Table) -> Result<Query, String> {
-    let mut query = query(text).map_err(|fault| fault.to_string())?;
-    let lower = text.to_lowercase();
-    if let Some((_, order)) = lower.split_once(" order by ") {
-        let name = order.split([' ', ',']).next().unwrap_or_default();
+    let (mut query, order) = query_of_cql(text).map_err(|fault| fault.to_string())?;
+    if let Some(order) = order {
+        // The first column decides: the others can only go with it.
+        let first = order.split(',').next().unwrap_or_default().trim();
+        let (name, direction) = first.split_once(' ').unwrap_or((first, "asc"));
         let column = table.clustering.iter().find(|column| column.name == name);
-        // From the end to the beginning is what the other direction comes to.
-        query.reversed ^= column.is_some_and(|column| column.descending);
+        let column = column.ok_or_else(|| format!("`order by {name}`: there is no such column"))?;
+        let descending = match direction {
+            "asc" => false,
+            "desc" => true,
+            other => {
+                return Err(format!("expected `asc` or `desc` in `order by`, found `{other}`"));
+            }
+        };
+        query.reversed = descending != column.descending;
     }
     Ok(query)
 }
@@ -278,5 +290,34 @@ pub(super) fn statements(step: &Recorded) -> Option<&[Statement]> {
     match &step.what {
         What::Op(Op::Write(statements)) => Some(statements),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::cassandra::table_of_recordings;
+
+    #[test]
+    fn an_order_is_reversed_where_it_is_against_that_of_the_table() {
+        for (clustering, order, expected) in [
+            (&["c"][..], "", false),
+            (&["c"], " order by c", false),
+            (&["c"], " order by c asc", false),
+            (&["c"], " order by c desc", true),
+            (&["c desc"], " order by c desc", false),
+            (&["c desc"], " order by c asc limit 1", true),
+            (&["c", "d desc"], " order by c desc, d asc", true),
+            (&["c", "d desc"], " order by c asc, d desc", false),
+        ] {
+            let table = table_of_recordings(clustering);
+            let query = query_of(&format!("select * from t where p=1{order}"), &table);
+            assert_eq!(query.map(|query| query.reversed), Ok(expected), "{clustering:?}{order}");
+        }
+        let table = table_of_recordings(&["c"]);
+        for order in ["e desc", "c down", "desc"] {
+            let query = query_of(&format!("select * from t where p=1 order by {order}"), &table);
+            assert!(query.is_err(), "{order}");
+        }
     }
 }

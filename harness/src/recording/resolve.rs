@@ -15,7 +15,7 @@ use ttlspec_model::cassandra::{Cassandra, Op};
 use ttlspec_model::{Millis, Spec, book::Book};
 
 use super::read::{History, Recorded, What, statements};
-use crate::Notation;
+use crate::notation::cassandra::as_recorded;
 
 /// A history in the words of the system.
 pub struct Resolved {
@@ -87,7 +87,7 @@ impl<'a> Resolver<'a> {
     fn is_seen(&self, state: &State, now: Millis, step: &Recorded) -> bool {
         let Some(expected) = step.value["sstables"].as_array() else { return true };
         let reply = Cassandra::answer(&self.history.config, state, now, &Op::Sstables).verdict;
-        let seen = Cassandra::reply_to(&reply);
+        let seen = as_recorded(&reply);
         let seen = seen["sstables"].as_array().map_or(&[][..], Vec::as_slice);
         let is_same = |(expected, seen): (&Value, &Value)| {
             expected["sstable"] == seen["sstable"] && expected["partitions"] == seen["partitions"]

@@ -9,7 +9,7 @@ use ttlspec_model::cassandra::words::*;
 use ttlspec_model::cassandra::{Config, Op, Version};
 
 use super::{Source, chance, count, pick, weigh};
-use crate::notation::cassandra::table_of_recordings;
+use crate::notation::cassandra::{assigns_nothing, table_of_recordings};
 
 /// The second in which scripts begin.
 pub const START: i64 = 1_700_000_000;
@@ -195,7 +195,13 @@ pub fn statement(source: &mut dyn Source, table: &Table) -> Statement {
     let timestamp = Some(timestamp(source)).filter(|_| !chance(source, 40));
     let (clustering, verb) = match source.choose(8) {
         0..3 => (whole, Verb::Insert(upsert(source))),
-        3..5 => (whole, Verb::Update(upsert(source))),
+        3..5 => {
+            let mut upsert = upsert(source);
+            if assigns_nothing(&upsert) {
+                upsert.set.push(("v".to_owned(), Value::Int(1)));
+            }
+            (whole, Verb::Update(upsert))
+        }
         5 => (whole, columns(source)),
         6 => {
             let length = source.choose(whole.len() + 1);
@@ -203,7 +209,10 @@ pub fn statement(source: &mut dyn Source, table: &Table) -> Statement {
         }
         _ => {
             let length = source.choose(whole.len());
-            (whole[..length].to_vec(), Verb::DeleteSlice(slice(source)))
+            let slice = slice(source);
+            let has_bounds = slice != Slice::default();
+            let verb = if has_bounds { Verb::DeleteSlice(slice) } else { Verb::Delete };
+            (whole[..length].to_vec(), verb)
         }
     };
     Statement { p, clustering, timestamp, verb }

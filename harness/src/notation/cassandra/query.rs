@@ -2,67 +2,109 @@
 
 use super::*;
 
-/// Reads `where p=1 and c>0 order by c desc limit 1`, with or without what stands before it. The
-/// columns that are selected do not matter: what is asked for is read as a whole.
+/// Reads `where p=1 and c>0 order by reversed limit 1`: what stands behind `from t`. Clustering
+/// columns are called `c`, `d`, `e` and `f`, in the order of the table.
 ///
 /// # Errors
 /// [`Fault`] where it is no such text.
 pub fn query(text: &str) -> Result<Query, Fault> {
+    let (mut query, order) = read(&text.to_lowercase())?;
+    match order.as_deref() {
+        None => {}
+        Some("reversed") => query.reversed = true,
+        Some(other) => {
+            let form = "`order by reversed`, which is against the order of the table";
+            let fix = "where rows come in its order, leave `order by` out";
+            return Err(Fault::new(format!("expected {form}, found `order by {other}`; {fix}")));
+        }
+    }
+    Ok(query)
+}
+
+/// Reads a SELECT, whatever columns it selects, and gives what stands behind
+/// ORDER BY: only who knows the table knows whether that is against its order.
+///
+/// # Errors
+/// [`Fault`] where it is none.
+pub fn query_of_cql(text: &str) -> Result<(Query, Option<String>), Fault> {
     let lower = text.to_lowercase();
-    let rest = match lower.split_once(" from ") {
-        Some((_, rest)) => rest.split_once(' ').map_or("", |(_, rest)| rest),
-        None => &lower,
-    };
-    let (rest, limit) = match split(rest, "limit ") {
+    let missing = || Fault::new(format!("expected a SELECT with FROM, found `{text}`"));
+    let (_, table) = lower.split_once(" from ").ok_or_else(missing)?;
+    read(table.split_once(' ').map_or("", |(_, rest)| rest))
+}
+
+/// Reads what stands behind `from t`; what stands behind `order by` is left as it is.
+fn read(text: &str) -> Result<(Query, Option<String>), Fault> {
+    let (rest, limit) = match split(text.trim(), "limit ") {
         Some((rest, limit)) => (rest, Some(number(limit)?)),
-        None => (rest, None),
+        None => (text.trim(), None),
     };
     let (rest, order) = match split(rest, "order by ") {
-        Some((rest, order)) => (rest, Some(order)),
+        Some((rest, order)) => (rest, Some(order.to_owned())),
         None => (rest, None),
     };
     let mut query = Query { limit, ..Query::default() };
-    // The names of clustering columns are not known here: they come in the order of the table.
-    let mut named: Vec<String> = Vec::new();
-    let conditions = split(rest, "where ").map_or("", |(_, conditions)| conditions);
-    for condition in conditions.split(" and ").map(str::trim).filter(|it| !it.is_empty()) {
-        let (name, op, operand) = parts(condition)?;
-        let at = named.iter().position(|there| there == name);
-        match op {
-            "=" | "in" => {
-                let operand = operand.trim_matches(['(', ')']);
-                let values = operand.split(',').map(number).collect::<Result<Vec<i32>, _>>()?;
-                if name == "p" {
-                    query.keys = Some(values);
-                } else if at.is_some() || query.slice.is_some() {
-                    return Err(Fault::new(format!("`{name}` is asked for twice, or too late")));
-                } else {
-                    query.clustering.push(values);
-                    named.push(name.to_owned());
-                }
+    match split(rest, "where ") {
+        Some(("", conditions)) => {
+            for condition in conditions.split(" and ") {
+                add(&mut query, condition.trim())?;
             }
-            op => {
-                let bound = Some((number(operand)?, op.ends_with('=')));
-                if at.is_some_and(|at| at + 1 < named.len() || query.slice.is_none()) {
-                    return Err(Fault::new(format!("`{name}` has a value already")));
-                }
-                if at.is_none() {
-                    named.push(name.to_owned());
-                }
-                let slice = query.slice.get_or_insert_default();
-                let side = if op.starts_with('>') { &mut slice.from } else { &mut slice.to };
-                if side.is_some() {
-                    return Err(Fault::new(format!("`{name}` has two bounds on one side")));
-                }
-                *side = bound;
+        }
+        None if rest.is_empty() => {}
+        _ => {
+            let known = "`where …`, `order by …` and `limit …`, in this order";
+            return Err(Fault::new(format!("expected {known}, found `{rest}`")));
+        }
+    }
+    Ok((query, order))
+}
+
+fn add(query: &mut Query, condition: &str) -> Result<(), Fault> {
+    let (name, op, operand) = parts(condition)?;
+    if name == "p" {
+        let keys = values(op, operand)?.ok_or_else(|| Fault::new("`p` takes `=` or `in` only"))?;
+        return match query.keys.replace(keys) {
+            None => Ok(()),
+            Some(_) => Err(Fault::new("`p` is asked for twice: use `in` for several")),
+        };
+    }
+    let expected = CLUSTERING.get(query.clustering.len()).copied();
+    if expected != Some(name) {
+        let form = "clustering columns come as `c`, `d`, `e`, `f`, each with one `=` or `in`, and \
+                    bounds only for the next one";
+        let expected = expected.map_or("no more".to_owned(), |name| format!("`{name}`"));
+        return Err(Fault::new(format!("expected {expected}, found `{name}`: {form}")));
+    }
+    match (values(op, operand)?, &mut query.slice) {
+        (Some(values), None) => query.clustering.push(values),
+        (Some(_), Some(_)) => {
+            return Err(Fault::new(format!("`{name}` has a value and a bound: leave one out")));
+        }
+        (None, slice) => {
+            let slice = slice.get_or_insert_default();
+            let side = if op.starts_with('>') { &mut slice.from } else { &mut slice.to };
+            if side.replace((number(operand)?, op.ends_with('='))).is_some() {
+                return Err(Fault::new(format!("`{name}` has two bounds on one side")));
             }
         }
     }
-    if let Some(order) = order {
-        let first = order.split(',').next().unwrap_or_default().trim();
-        query.reversed = first.ends_with(" desc") || first == "reversed";
+    Ok(())
+}
+
+/// The values after `=` or `in`; none after another sign.
+fn values(op: &str, operand: &str) -> Result<Option<Vec<i32>>, Fault> {
+    match op {
+        "=" => Ok(Some(vec![number(operand)?])),
+        "in" => {
+            let inner = operand.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+            let bad = || Fault::new(format!("expected `(1, 2)` after `in`, found `{operand}`"));
+            match inner.ok_or_else(bad)?.trim() {
+                "" => Ok(Some(Vec::new())),
+                inner => inner.split(',').map(number).collect::<Result<_, _>>().map(Some),
+            }
+        }
+        _ => Ok(None),
     }
-    Ok(query)
 }
 
 fn split<'a>(text: &'a str, at: &str) -> Option<(&'a str, &'a str)> {
@@ -92,7 +134,6 @@ fn parts(condition: &str) -> Result<(&str, &str, &str), Fault> {
 }
 
 pub fn to(query: &Query) -> String {
-    let names = ["c", "d", "e", "f"];
     let mut conditions = Vec::new();
     let mut equals = |name: &str, values: &[i32]| match values {
         [only] => conditions.push(format!("{name}={only}")),
@@ -103,10 +144,10 @@ pub fn to(query: &Query) -> String {
     };
     query.keys.iter().for_each(|keys| equals("p", keys));
     for (at, values) in query.clustering.iter().enumerate() {
-        equals(names.get(at).unwrap_or(&"x"), values);
+        equals(CLUSTERING.get(at).unwrap_or(&"x"), values);
     }
     if let Some(slice) = &query.slice {
-        let name = names.get(query.clustering.len()).unwrap_or(&"x");
+        let name = CLUSTERING.get(query.clustering.len()).unwrap_or(&"x");
         let op = |op: &str, (bound, is_inside): (i32, bool)| {
             format!("{name}{op}{}{bound}", if is_inside { "=" } else { "" })
         };

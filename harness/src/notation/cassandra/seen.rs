@@ -2,7 +2,26 @@
 
 use super::*;
 
+/// Who reads it?
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// Whoever reads a vector: it is read back as the same.
+    Vector,
+    /// Whoever knows the types of the columns: all values are bare text.
+    Recording,
+}
+
 pub fn reply_to(reply: &Reply) -> Value {
+    written(reply, Form::Vector)
+}
+
+/// A reply in the form of the recordings, where values of cells do not say whether they are texts.
+pub fn as_recorded(reply: &Reply) -> Value {
+    written(reply, Form::Recording)
+}
+
+fn written(reply: &Reply, form: Form) -> Value {
+    let partition_to = |it: &PartitionSeen| partition_to(it, form);
     match reply {
         Reply::Done => "done".into(),
         Reply::Refused => "refused".into(),
@@ -103,17 +122,17 @@ fn deletion(value: &Value) -> Result<Deletion, Fault> {
     Ok(Deletion { ts: fields.required("ts", integer)?, ldt: fields.required("ldt", integer)? })
 }
 
-fn partition_to(partition: &PartitionSeen) -> Value {
+fn partition_to(partition: &PartitionSeen, form: Form) -> Value {
     let mut fields = Map::new();
     fields.insert("key".into(), partition.key.to_string().into());
     if let Some(deletion) = partition.deletion {
         fields.insert("deletion".into(), deletion_to(deletion));
     }
     if let Some(row) = &partition.statics {
-        fields.insert("static".into(), row_to(row, "STATIC".to_owned()));
+        fields.insert("static".into(), row_to(row, "STATIC".to_owned(), form));
     }
     let items = partition.items.iter().map(|item| match item {
-        ItemSeen::Row(row) => row_to(row, clustering_to(&row.clustering)),
+        ItemSeen::Row(row) => row_to(row, clustering_to(&row.clustering), form),
         ItemSeen::Marker(marker) => marker_to(marker),
     });
     fields.insert("items".into(), items.collect::<Vec<_>>().into());
@@ -144,7 +163,7 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, Fault> {
     text.parse().map_err(|_| Fault::new(format!("expected a number, found `{text}`")))
 }
 
-fn row_to(row: &RowSeen, name: String) -> Value {
+fn row_to(row: &RowSeen, name: String, form: Form) -> Value {
     let mut fields = Map::new();
     fields.insert("row".into(), name.into());
     if let Some(marker) = row.liveness {
@@ -158,14 +177,16 @@ fn row_to(row: &RowSeen, name: String) -> Value {
     if let Some(deletion) = row.deletion {
         fields.insert("deletion".into(), deletion_to(deletion));
     }
-    fields.insert("cells".into(), row.cells.iter().map(cell_to).collect::<Vec<_>>().into());
+    let cells = row.cells.iter().map(|cell| cell_to(cell, form));
+    fields.insert("cells".into(), cells.collect::<Vec<_>>().into());
     Value::Object(fields)
 }
 
 fn row(value: &Value) -> Result<RowSeen, Fault> {
     let fields = Fields::of(value, "the row", &["row", "liveness", "deletion", "cells"])?;
     let clustering = fields.required("row", |value| {
-        let parts = text(value)?.split(", ").filter(|part| *part != "STATIC");
+        // A table without clustering columns has one row, which has no name.
+        let parts = text(value)?.split(", ").filter(|part| !["STATIC", ""].contains(part));
         let part = |part: &str| {
             let bad = || Fault::expected("`c=1, d=2` or `STATIC`", value);
             let (name, value) = part.split_once('=').ok_or_else(bad)?;
@@ -176,6 +197,9 @@ fn row(value: &Value) -> Result<RowSeen, Fault> {
     let liveness = fields.optional("liveness", |value| {
         let fields = Fields::of(value, "the liveness", &["ts", "ttl", "ldt"])?;
         let (ttl, ldt) = (fields.optional("ttl", integer)?, fields.optional("ldt", integer)?);
+        if ttl.is_some() != ldt.is_some() {
+            return Err(Fault::new("what expires has both `ttl` and `ldt`"));
+        }
         Ok(LivenessSeen { ts: fields.required("ts", integer)?, expires: ttl.zip(ldt) })
     })?;
     Ok(RowSeen {
@@ -186,7 +210,7 @@ fn row(value: &Value) -> Result<RowSeen, Fault> {
     })
 }
 
-fn cell_to(cell: &CellSeen) -> Value {
+fn cell_to(cell: &CellSeen, form: Form) -> Value {
     match cell {
         CellSeen::Complex(column, deletion) => {
             json!({ "c": column, "complex": deletion_to(*deletion) })
@@ -206,6 +230,9 @@ fn cell_to(cell: &CellSeen) -> Value {
             }
             match value {
                 Shown::Tombstone => shown.insert("tombstone".into(), true.into()),
+                Shown::Text(text) if form == Form::Vector && bare(text) != *value => {
+                    shown.insert("v".into(), json!({ "text": text }))
+                }
                 value => shown.insert("v".into(), text_of(value).into()),
             };
             Value::Object(shown)
@@ -222,25 +249,34 @@ fn text_of(value: &Shown) -> String {
     }
 }
 
+/// What a bare text stands for: whatever looks like a number is one, and nothing is nothing.
+fn bare(text: &str) -> Shown {
+    match text.parse::<i32>() {
+        Ok(number) if number.to_string() == text => Shown::Int(number),
+        _ if text.is_empty() => Shown::Empty,
+        _ => Shown::Text(text.to_owned()),
+    }
+}
+
 fn cell(value: &Value) -> Result<CellSeen, Fault> {
-    let known = ["c", "path", "ts", "ttl", "ldt", "v", "tombstone", "complex"];
+    if value.get("complex").is_some() {
+        let fields = Fields::of(value, "the deletion of a collection", &["c", "complex"])?;
+        let column = fields.required("c", text)?.to_owned();
+        return Ok(CellSeen::Complex(column, fields.required("complex", deletion)?));
+    }
+    let known = ["c", "path", "ts", "ttl", "ldt", "v", "tombstone"];
     let fields = Fields::of(value, "the cell", &known)?;
     let column = fields.required("c", text)?.to_owned();
-    if let Some(deletion) = fields.optional("complex", deletion)? {
-        return Ok(CellSeen::Complex(column, deletion));
-    }
     let is_tombstone = fields.optional("tombstone", |value| {
         value.as_bool().ok_or_else(|| Fault::expected("true", value))
     })?;
     let path = fields.optional("path", |value| number(text(value)?))?;
-    let shown = fields.optional("v", |value| {
-        let text = text(value)?;
-        Ok(match text.parse() {
-            // A text that looks like a number is told by its column.
-            Ok(number) if column != "w" => Shown::Int(number),
-            _ if text.is_empty() && column != "w" => Shown::Empty,
-            _ => Shown::Text(text.to_owned()),
-        })
+    let shown = fields.optional("v", |value| match value {
+        Value::Object(_) => {
+            let fields = Fields::of(value, "the text", &["text"])?;
+            Ok(Shown::Text(fields.required("text", text)?.to_owned()))
+        }
+        value => Ok(bare(text(value)?)),
     })?;
     let value = match (is_tombstone, shown) {
         (Some(true), None) => Shown::Tombstone,
@@ -400,7 +436,10 @@ fn cql_row(value: &Value) -> Result<CqlRow, Fault> {
         let of = |function: &str| fields.get(&format!("{function}({name})"));
         let read = || -> Result<Part, Fault> {
             Ok(match value {
-                _ if name.contains('(') => Part::Of,
+                _ if name.contains('(') => {
+                    told_of(name, fields)?;
+                    Part::Of
+                }
                 Value::Array(_) => {
                     Part::Collection(elements(value)?.into_iter().map(|it| (it, None)).collect())
                 }
@@ -431,6 +470,23 @@ fn cql_row(value: &Value) -> Result<CqlRow, Fault> {
         }
     }
     Ok(row)
+}
+
+/// Is `ttl(v)` or `writetime(v)` told of a value that is there?
+fn told_of(name: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
+    let parts = name.strip_suffix(')').and_then(|name| name.split_once('('));
+    let Some((function @ ("ttl" | "writetime"), column)) = parts else {
+        return Err(Fault::new("expected `ttl(…)` or `writetime(…)` of a column"));
+    };
+    if !fields.contains_key(column) {
+        return Err(Fault::new(format!(
+            "the row lacks `{column}`: where it is null, leave it out"
+        )));
+    }
+    if function == "ttl" && !fields.contains_key(&format!("writetime({column})")) {
+        return Err(Fault::new(format!("the row lacks `writetime({column})`")));
+    }
+    Ok(())
 }
 
 /// What a field of a row is.
