@@ -157,11 +157,7 @@ pub fn history(value: Value) -> Result<History, String> {
     let Value::Object(mut fields) = value else { return Err("a history is a table".to_owned()) };
     let id = fields.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
     let named = |message: String| format!("history `{id}`: {message}");
-<<<<<<< HEAD
-    let config = config(&fields).map_err(named)?;
-=======
     let config = config(&fields).map_err(&named)?;
->>>>>>> part/notation
     let start_s = fields.get("start_s").and_then(Value::as_i64);
     let start_s = start_s.ok_or_else(|| named("lacks `start_s`, whole seconds".to_owned()))?;
     let Some(Value::Array(steps)) = fields.remove("steps") else {
