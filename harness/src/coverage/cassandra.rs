@@ -27,7 +27,6 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     Elsewhere::new(Rule::CassandraReadUnrepaired, "purge", "the purge asks for the bound"),
     Elsewhere::new(Rule::CassandraReadBoundPlain, "memtable", "a memtable keeps it"),
     Elsewhere::new(Rule::CassandraReadFailure, "select", "a query is given up"),
-    Elsewhere::new(Rule::CassandraViewDeadMarker, "cell", "it is a marker like others"),
     Elsewhere::new(Rule::CassandraViewStrict, "purge", "the purge makes it nothing"),
     Elsewhere::new(Rule::CassandraFaultMinusOne, "memtable", "it breaks a rule there"),
     Elsewhere::new(Rule::CassandraFaultEpoch, "memtable", "it breaks a rule there"),
