@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use ttlspec_harness::recording::{self, Disagreement, Open, Tally};
@@ -25,8 +25,10 @@ pub fn run(paths: &[PathBuf], engines: &[Named<'_>], every: usize, is_json: bool
     let mut first: Option<Disagreement> = None;
     for path in paths {
         let mut tallies: Vec<Tally> = engines.iter().map(|_| Tally::default()).collect();
+        let mut read = 0;
         for (number, history) in recording::open(path)?.enumerate() {
             let history = history?;
+            read += 1;
             if number % every != 0 {
                 continue;
             }
@@ -36,6 +38,11 @@ pub fn run(paths: &[PathBuf], engines: &[Named<'_>], every: usize, is_json: bool
             }
         }
         let path = path.display().to_string();
+        if read == 0 {
+            bail!(
+                "{path}: holds no history; give a recording, a file of JSON lines, gzip or plain"
+            );
+        }
         files.extend(
             engines.iter().zip(tallies).map(|((name, _), tally)| (path.clone(), *name, tally)),
         );
