@@ -19,16 +19,61 @@ const FAULTS: [Rule; 7] = [
     Rule::CassandraFaultLastWeek,
 ];
 
+/// What scripts are made of.
+struct Taste {
+    keys: &'static [i32],
+    values: &'static [i32],
+    timestamps: &'static [Option<i64>],
+    ttls: &'static [Option<i64>],
+    steps: &'static [i64],
+}
+
+/// All sorts of values.
+const WIDE: Taste = Taste {
+    keys: &[1, 2, 1, 2, 3, 4, 5, -1, i32::MIN],
+    values: &[0, 1, 2, -1, 1, i32::MIN, i32::MAX],
+    timestamps: &[
+        Some(3),
+        Some(4),
+        Some(5),
+        Some(6),
+        Some(7),
+        Some(-1),
+        Some(0),
+        None,
+        None,
+        Some(i64::MAX),
+        Some(i64::MIN + 1),
+        Some(i64::MIN + 2),
+        Some(i64::MIN),
+        Some(1_442_880_000_000_000),
+        Some(1_700_000_060_000_000),
+        Some(-60_000_001),
+    ],
+    ttls: &[None, None, Some(1), Some(10), Some(100), Some(0), Some(630_720_000), Some(-1)],
+    steps: &[0, 0, 1, 7, 30, 100, 5_000, -40],
+};
+
+/// Few values, so that much is equal.
+const NARROW: Taste = Taste {
+    keys: &[1],
+    values: &[1, 2],
+    timestamps: &[Some(3), Some(3), Some(4), Some(i64::MIN + 1)],
+    ttls: &[None, Some(10), Some(9), Some(11)],
+    steps: &[0, 0, 0, 0, 0, 1, 1, 10],
+};
+
 /// A script.
 pub fn script(source: &mut dyn Source) -> Script<Cassandra> {
     let config = config(source);
     let mut script = Script::new(config.clone());
     let last = config.format.last_expiration();
+    let taste = if chance(source, 2) { &NARROW } else { &WIDE };
     let mut now = pick(source, &[1_700_000_000, 1_700_000_000, 0, -70, last - 700_000, last]);
     for _ in 0..10 + source.choose(60) {
-        now += pick(source, &[0, 0, 1, 7, 30, 100, 5_000, -40]);
+        now += pick(source, taste.steps);
         let millis = now * 1_000 + pick(source, &[0, 1, 999]);
-        script.steps.push((Millis(millis), op(source, &config.table, 2)));
+        script.steps.push((Millis(millis), op(source, taste, &config.table, 2)));
     }
     script
 }
@@ -112,14 +157,16 @@ fn options(source: &mut dyn Source) -> BTreeMap<String, String> {
     options
 }
 
-fn op(source: &mut dyn Source, table: &Table, depth: u32) -> Op {
+fn op(source: &mut dyn Source, taste: &Taste, table: &Table, depth: u32) -> Op {
     let ids = |source: &mut dyn Source| -> Vec<u64> {
         (0..1 + source.choose(3)).map(|_| 1 + source.choose(9) as u64).collect()
     };
     match source.choose(if depth > 0 { 60 } else { 58 }) {
         0..30 => {
             let most = pick(source, &[1, 1, 1, 2, 6]);
-            Op::Write((0..1 + source.choose(most)).map(|_| statement(source, table)).collect())
+            Op::Write(
+                (0..1 + source.choose(most)).map(|_| statement(source, taste, table)).collect(),
+            )
         }
         30..38 => Op::Flush,
         38..40 => Op::Compact(ids(source)),
@@ -138,54 +185,31 @@ fn op(source: &mut dyn Source, table: &Table, depth: u32) -> Op {
         52 => Op::Snapshot,
         53 => Op::Refresh,
         54 if chance(source, 3) => Op::Truncate,
-        54..58 => Op::Select(query(source, table)),
-        _ => Op::AtOnce((0..source.choose(4)).map(|_| op(source, table, depth - 1)).collect()),
+        54..58 => Op::Select(query(source, taste, table)),
+        _ => {
+            Op::AtOnce((0..source.choose(4)).map(|_| op(source, taste, table, depth - 1)).collect())
+        }
     }
 }
 
-fn value_of_key(source: &mut dyn Source) -> i32 {
-    pick(source, &[0, 1, 2, -1, 1, i32::MIN, i32::MAX])
-}
-
-fn key(source: &mut dyn Source) -> i32 {
-    pick(source, &[1, 2, 1, 2, 3, 4, 5, -1, i32::MIN])
-}
-
-fn statement(source: &mut dyn Source, table: &Table) -> Statement {
+fn statement(source: &mut dyn Source, taste: &Taste, table: &Table) -> Statement {
     let columns = table.clustering.len();
-    let whole: Vec<i32> = (0..columns).map(|_| value_of_key(source)).collect();
+    let whole: Vec<i32> = (0..columns).map(|_| pick(source, taste.values)).collect();
     let part = whole[..source.choose(columns + 1)].to_vec();
     let (clustering, verb) = match source.choose(9) {
-        0..3 => (whole, Verb::Insert(upsert(source, table))),
-        3 | 4 => (whole, Verb::Update(upsert(source, table))),
-        5 => (part, Verb::Update(upsert(source, table))),
+        0..3 => (whole, Verb::Insert(upsert(source, taste, table))),
+        3 | 4 => (whole, Verb::Update(upsert(source, taste, table))),
+        5 => (part, Verb::Update(upsert(source, taste, table))),
         6 => (whole, columns_to_delete(source, table)),
         7 => (part, Verb::Delete),
-        _ => (part, Verb::DeleteSlice(slice(source))),
+        _ => (part, Verb::DeleteSlice(slice(source, taste))),
     };
     let mut clustering = clustering;
     if chance(source, 50) {
         clustering.push(3);
     }
-    Statement { p: key(source), clustering, timestamp: timestamp(source), verb }
-}
-
-fn timestamp(source: &mut dyn Source) -> Option<i64> {
-    let usual = [3, 4, 5, 6, 7, -1, 0];
-    let extreme = [
-        i64::MAX,
-        i64::MIN + 1,
-        i64::MIN + 2,
-        i64::MIN,
-        1_442_880_000_000_000,
-        1_700_000_060_000_000,
-        -60_000_001,
-    ];
-    match source.choose(10) {
-        0..7 => Some(pick(source, &usual)),
-        7 | 8 => Some(pick(source, &extreme)),
-        _ => None,
-    }
+    let (p, timestamp) = (pick(source, taste.keys), pick(source, taste.timestamps));
+    Statement { p, clustering, timestamp, verb }
 }
 
 fn value(source: &mut dyn Source, kind: Kind) -> Value {
@@ -216,9 +240,8 @@ fn paths(source: &mut dyn Source) -> Vec<i32> {
     (0..count(source, 2)).map(|_| path(source)).collect()
 }
 
-fn upsert(source: &mut dyn Source, table: &Table) -> Upsert {
-    let ttls = [None, None, Some(1), Some(10), Some(100), Some(0), Some(630_720_000), Some(-1)];
-    let mut upsert = Upsert { ttl: pick(source, &ttls), ..Upsert::default() };
+fn upsert(source: &mut dyn Source, taste: &Taste, table: &Table) -> Upsert {
+    let mut upsert = Upsert { ttl: pick(source, taste.ttls), ..Upsert::default() };
     for column in &table.columns {
         let name = column.name.clone();
         if column.is_static && !chance(source, 3) {
@@ -261,24 +284,25 @@ fn columns_to_delete(source: &mut dyn Source, table: &Table) -> Verb {
     Verb::DeleteColumns { columns, elements }
 }
 
-fn slice(source: &mut dyn Source) -> Slice {
+fn slice(source: &mut dyn Source, taste: &Taste) -> Slice {
     let bound = |source: &mut dyn Source| {
-        (!chance(source, 3)).then(|| (value_of_key(source), chance(source, 2)))
+        (!chance(source, 3)).then(|| (pick(source, taste.values), chance(source, 2)))
     };
     Slice { from: bound(source), to: bound(source) }
 }
 
-fn query(source: &mut dyn Source, table: &Table) -> Query {
-    let keys = |source: &mut dyn Source| (0..count(source, 3)).map(|_| key(source)).collect();
+fn query(source: &mut dyn Source, taste: &Taste, table: &Table) -> Query {
+    let keys =
+        |source: &mut dyn Source| (0..count(source, 3)).map(|_| pick(source, taste.keys)).collect();
     let keys = (!chance(source, 4)).then(|| keys(source));
     let columns = source.choose(table.clustering.len() + 1);
-    let mut values = || (0..1 + source.choose(3)).map(|_| value_of_key(source)).collect();
+    let mut values = || (0..1 + source.choose(3)).map(|_| pick(source, taste.values)).collect();
     let clustering: Vec<Vec<i32>> = (0..columns).map(|_| values()).collect();
     let limit = pick(source, &[None, None, Some(0), Some(1), Some(2), Some(3)]);
     Query {
         keys,
         clustering,
-        slice: chance(source, 2).then(|| slice(source)),
+        slice: chance(source, 2).then(|| slice(source, taste)),
         reversed: chance(source, 2),
         limit,
     }

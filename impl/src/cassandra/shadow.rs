@@ -98,10 +98,8 @@ fn row(line: Line<'_>, other: Option<Line<'_>>, around: Deleted, how: Shadow, si
             Kind::Hollow => true,
             Kind::Cell => {
                 // One that is the same in both stays in both.
-                let is_beaten = other.get(entry.slot).is_some_and(|there| {
-                    there.beats(other.values, entry, line.values)
-                        && !there.is_same_cell(other.values, entry, line.values)
-                });
+                let there = other.get(entry.slot);
+                let is_beaten = there.is_some_and(|it| it.beats(other.values, entry, line.values));
                 !over.covers(entry.ts) && !is_beaten
             }
         };
