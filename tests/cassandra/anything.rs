@@ -69,7 +69,8 @@ pub fn script(source: &mut dyn Source) -> Script<Cassandra> {
     let mut script = Script::new(config.clone());
     let last = config.format.last_expiration();
     let taste = if chance(source, 2) { &NARROW } else { &WIDE };
-    let mut now = pick(source, &[1_700_000_000, 1_700_000_000, 0, -70, last - 700_000, last]);
+    let mut now =
+        pick(source, &[1_700_000_000, 1_700_000_000, 0, -70, last - 700_000, last, last - 9]);
     for _ in 0..10 + source.choose(60) {
         now += pick(source, taste.steps);
         let millis = now * 1_000 + pick(source, &[0, 1, 999]);
@@ -117,7 +118,7 @@ fn config(source: &mut dyn Source) -> Config {
     Config {
         version,
         format: if is_oa { Format::Oa } else { Format::Nb },
-        tombstone_failure_threshold: 100_000,
+        tombstone_failure_threshold: pick(source, &[100_000, 100_000, 2]),
         overflow: pick(source, &[Overflow::Cap, Overflow::Reject]),
         table,
         without,
@@ -145,6 +146,7 @@ fn options(source: &mut dyn Source) -> BTreeMap<String, String> {
         ("tombstone_threshold", &["0.05", "0.2", "0", "none"]),
         ("unchecked_tombstone_compaction", &["true", "false"]),
         ("min_threshold", &["2", "3", "32"]),
+        ("max_threshold", &["2", "3"]),
         ("compaction_window_unit", &["MINUTES", "HOURS", "DAYS"]),
         ("compaction_window_size", &["1", "2", "0"]),
         ("expired_sstable_check_frequency_seconds", &["0", "20"]),

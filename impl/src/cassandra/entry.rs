@@ -239,7 +239,10 @@ impl Entry {
             Kind::Deletion | Kind::Complex => self.ldt > other.ldt,
             Kind::Hollow => false,
             Kind::Marker => {
-                let life = |it: &Entry| (it.word, it.ldt != NEVER, it.ldt, u32::MAX - it.ttl);
+                let life = |it: &Entry| match it.ldt {
+                    NEVER => (it.word, false, 0, 0),
+                    ldt => (it.word, true, ldt, u32::MAX - it.ttl),
+                };
                 life(self) > life(other)
             }
             Kind::Cell => {
@@ -322,7 +325,6 @@ mod tests {
     #[test]
     fn of_two_markers_a_dead_one_and_then_the_shorter_ttl_is_kept() {
         let markers = [
-            Entry::marker(5, 9, NEVER),
             Entry::marker(5, 0, NEVER),
             Entry::marker(5, 9, 100),
             Entry::marker(5, 8, 100),
@@ -336,6 +338,13 @@ mod tests {
                 assert_eq!(one.beats(&[], two, &[]), at > other, "{one:?} {two:?}");
             }
         }
+    }
+
+    #[test]
+    fn of_two_markers_that_never_expire_neither_is_kept_for_its_ttl() {
+        let (one, two) = (Entry::marker(5, 9, NEVER), Entry::marker(5, 0, NEVER));
+
+        assert!(!one.beats(&[], &two, &[]) && !two.beats(&[], &one, &[]));
     }
 
     #[test]
