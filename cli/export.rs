@@ -1,4 +1,4 @@
-//! `ttlspec export`: prints all vectors as JSON, those of each system in one piece.
+//! `ttlspec export`: prints all vectors as JSON, those of a system as one file on one line.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,14 @@ use anyhow::Result;
 use ttlspec_harness::Notation;
 use ttlspec_harness::vector::VectorFile;
 
-use crate::{CLEAN, library, say, systems};
+use crate::systems::{self, Verbs};
+use crate::{CLEAN, library, say};
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// One system only
+    #[arg(value_parser = systems::parser())]
+    system: Option<&'static Verbs>,
     /// The folder of the book, if it is not `specs`
     #[arg(long)]
     specs: Option<PathBuf>,
@@ -17,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<u8> {
     let specs = library::specs(args.specs.as_deref());
-    for system in systems::chosen(None) {
+    for system in systems::chosen(args.system) {
         say((system.export)(&specs)?)?;
     }
     Ok(CLEAN)
@@ -26,5 +30,5 @@ pub fn run(args: &Args) -> Result<u8> {
 /// The vectors of one system.
 pub fn one<V: Notation>(specs: &Path) -> Result<String> {
     let all = VectorFile::<V> { path: String::new(), vectors: library::vectors(specs)? };
-    Ok(serde_json::to_string_pretty(&all.to_json())?)
+    Ok(serde_json::to_string(&all.to_json())?)
 }

@@ -67,6 +67,19 @@ fn what_is_not_there_is_bad_input() {
 }
 
 #[test]
+fn each_system_is_exported_as_one_file_on_one_line() {
+    let specs = |text: &str| -> Vec<String> {
+        let files = text.lines().map(|line| -> serde_json::Value {
+            serde_json::from_str(line).expect("a line is a whole JSON text")
+        });
+        files.map(|file| file["spec"].as_str().expect("it names its system").to_owned()).collect()
+    };
+
+    assert_eq!(specs(&said(&ttlspec(&["export"]))), ["mongodb", "cassandra"]);
+    assert_eq!(specs(&said(&ttlspec(&["export", "cassandra"]))), ["cassandra"]);
+}
+
+#[test]
 fn the_same_seed_prints_the_same() {
     let words = ["check", "--steps", "2000", "--seed", "7"];
 

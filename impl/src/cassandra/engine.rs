@@ -41,10 +41,10 @@ impl Engine<Cassandra> for CassandraEngine {
         }
         let before = node.next;
         let reply = order(node, op, now.0);
+        node.number_from(before);
         if reply != Reply::Done {
             return Ok(reply);
         }
-        node.number_from(before);
         let made = node.sstables.iter().map(|sstable| sstable.id).filter(|id| *id >= before);
         Ok(match op {
             Op::Write(_) | Op::SetRepaired { .. } => Reply::Done,

@@ -86,9 +86,7 @@ impl Doing<'_> {
         }
         let before = node.next;
         let reply = self.order(node, op);
-        if reply == Reply::Done {
-            node.number_from(before);
-        }
+        node.number_from(before);
         match op {
             Op::Write(_) | Op::SetRepaired { .. } => reply,
             _ if reply != Reply::Done => reply,

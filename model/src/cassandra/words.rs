@@ -195,6 +195,7 @@ pub enum Op {
     /// numbered on at once; only what is left at the end keeps a number.
     Tasks(Vec<Vec<u64>>),
     /// Several operations, one after the other. What is made and gone again on the way has no number.
+    /// One that is refused or fails is the last; those before it are done.
     AtOnce(Vec<Op>),
     /// Asks the strategy for tasks until it has none, at most so many.
     Background(u64),
